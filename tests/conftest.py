@@ -1,0 +1,21 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small arrays: threads only get in each other's way
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The developers' data folder: the whole of CIFAR-10, official CIFAR-10-C pixels, reference statistics."""
+    folder = Path(os.environ.get("KNOB_SHARED", ROOT.parent / "shared"))
+    if not (folder / "data" / "cifar10").is_dir():
+        pytest.skip("needs the developers' reference data: put it beside the checkout as ../shared or set KNOB_SHARED")
+    return folder
