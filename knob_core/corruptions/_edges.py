@@ -1,0 +1,74 @@
+"""Small image-processing steps on batches of masks and 8-bit layers: Canny edges, distance, equalisation.
+
+distance: d(i, j)^2 = min over rows r of (i - r)^2 + (distance along row r from column j)^2.
+References: Canny, "A Computational Approach to Edge Detection" (1986); Felzenszwalb & Huttenlocher, "Distance
+Transforms of Sampled Functions" (2012).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+FAR = 1e4  # pixels; further than any image is wide
+
+
+def _shift(x: Tensor, dy: int, dx: int) -> Tensor:
+    """x[i + dy, j + dx] with zeros outside; x (N, H, W), |dy|, |dx| <= 1."""
+    height, width = x.shape[-2:]
+    return F.pad(x, (1, 1, 1, 1))[:, 1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
+
+
+def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
+    """Edges (N, H, W) of a layer (N, H, W) of 0..255; weak edges join a strong one up to `reach` pixels away."""
+    p = F.pad(layer[:, None], (1, 1, 1, 1), mode="replicate")[:, 0]
+    row = p[:, :-2] + 2 * p[:, 1:-1] + p[:, 2:]  # (N, H, W + 2)
+    column = p[:, :, :-2] + 2 * p[:, :, 1:-1] + p[:, :, 2:]  # (N, H + 2, W)
+    gx, gy = row[:, :, 2:] - row[:, :, :-2], column[:, 2:] - column[:, :-2]
+    m = gx.abs() + gy.abs()
+    tan = math.tan(math.pi / 8)
+    flat, steep = gy.abs() < tan * gx.abs(), gy.abs() > (2 + tan) * gx.abs()
+    rising = (gx * gy) >= 0
+    across = (m > _shift(m, 0, -1)) & (m >= _shift(m, 0, 1))
+    along = (m > _shift(m, -1, 0)) & (m >= _shift(m, 1, 0))
+    down = (m > _shift(m, -1, -1)) & (m > _shift(m, 1, 1))
+    up = (m > _shift(m, -1, 1)) & (m > _shift(m, 1, -1))
+    ridge = torch.where(flat, across, torch.where(steep, along, torch.where(rising, down, up))) & (m > low)
+    edge = ridge & (m > high)
+    for _ in range(reach):
+        edge = ridge & (F.max_pool2d(edge.to(layer.dtype)[:, None], 3, 1, 1)[:, 0] > 0)
+    return edge
+
+
+def distance(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Euclidean distance (N, H, W) of every pixel to the nearest true one, FAR where there is none."""
+    height, width = mask.shape[-2:]
+    i = torch.arange(height, dtype=dtype, device=mask.device)
+    j = torch.arange(width, dtype=dtype, device=mask.device)
+    left = torch.where(mask, j, -FAR).cummax(-1).values
+    right = -torch.where(mask.flip(-1), -j.flip(0), -FAR).cummax(-1).values.flip(-1)
+    line = torch.minimum(j - left, right - j).clamp(max=FAR) ** 2  # (N, H, W)
+    drop = (i[:, None] - i) ** 2  # (H, H)
+    return (line[:, None] + drop[:, :, None]).amin(2).sqrt()
+
+
+def equalise(levels: Tensor, top: int) -> Tensor:
+    """Histogram equalisation to 0..255 of integer levels (N, H, W) in 0..top; an even picture stays as it is."""
+    flat = levels.flatten(1)
+    bins = torch.zeros(flat.shape[0], top + 1, dtype=levels.dtype, device=levels.device)
+    histogram = bins.scatter_add(1, flat.long(), torch.ones_like(flat))  # (N, top + 1)
+    total = flat.shape[1]
+    below = histogram.cumsum(1)
+    first = torch.where(histogram > 0, below, float(total)).amin(1, keepdim=True)  # count of the lowest level present
+    table = ((below - first).clamp(min=0) * (255 / (total - first).clamp(min=1))).round()
+    even = flat == flat[:, :1]
+    out = torch.where(even.all(1, keepdim=True), flat, table.gather(1, flat.long()))
+    return out.view_as(levels)
+
+
+def box3(x: Tensor) -> Tensor:
+    """Mean over 3x3 pixels of x (N, H, W), mirrored at the edge."""
+    return F.avg_pool2d(F.pad(x[:, None], (1, 1, 1, 1), mode="reflect"), 3, 1)[:, 0]
