@@ -1,6 +1,6 @@
 """The three ways CIFAR-10 lies on a disk, each read into verified records.
 
-A record is the official binary one, label byte then 32x32 planes R, G, B: a batch is (10000, 3073) bytes with a known MD5.
+A record is the official binary one, label byte then 32x32 planes R, G, B: a batch is (10000, 3073) bytes of known MD5.
 Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
 """
 
@@ -67,7 +67,7 @@ def read_pickled(directory: Path, split: str) -> Iterator[Records]:
 
 
 def _records_from_opcodes(content: bytes, path: Path) -> Records:
-    """The pixels are the one string of their size, the labels the integers between the key `labels` and the next key."""
+    """The pixels are the one string of their size, the labels the integers from the key `labels` to the next key."""
     labels: list[int] = []
     pixels: bytes | None = None
     in_labels = False

@@ -6,6 +6,8 @@ Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import socket
 from pathlib import Path
@@ -13,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knob_core._cifar_layouts import BATCHES, LAYOUTS, PER_BATCH, PIXELS, SIDE, Reader
-from knob_core.paths import ROOT
+from knob_core._cifar_layouts import BATCHES, LAYOUTS, PER_BATCH, PIXELS, SIDE, Reader, read_grid
+from knob_core.paths import ASSETS, ROOT
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 MEAN = (0.4914, 0.4822, 0.4465)  # of the training images in [0, 1], by channel
@@ -24,6 +26,7 @@ Images = NDArray[np.uint8]  # (N, 3, 32, 32)
 Labels = NDArray[np.int64]  # (N,)
 
 PLACES = ("", "cifar10", "cifar-10-batches-bin", "cifar-10-batches-py", "data/cifar10")  # looked at under every root
+SAMPLE = ASSETS / "sample"
 DOWNLOAD_TIMEOUT = 30.0  # seconds without a byte
 
 
@@ -51,6 +54,26 @@ def load_cifar10(
         block = slice(index * PER_BATCH, (index + 1) * PER_BATCH)
         labels[block], images[block] = records[:, 0], records[:, 1:]
     return images.reshape(count, 3, SIDE, SIDE), labels
+
+
+def load_sample() -> tuple[Images, Labels, Labels]:
+    """The 1,000 test images that ship, 100 a class: images, labels, and their places in the test split (N,)."""
+    listing = json.loads((SAMPLE / "sample.json").read_text(encoding="utf-8"))
+    labels, indices = (np.array(listing[key], np.int64) for key in ("labels", "indices"))
+    images = read_grid(SAMPLE / "images.webp", len(indices))
+    if sample_digest(images, labels, indices) != listing["sha256"]:
+        raise ValueError(
+            f"{SAMPLE}: images or list are damaged; restore them, or make them anew: python -m train.sample"
+        )
+    return images, labels, indices
+
+
+def sample_digest(images: Images, labels: Labels, indices: Labels) -> str:
+    """SHA-256 of the sample's pixels, labels and indices, in this order."""
+    digest = hashlib.sha256(np.ascontiguousarray(images).data)
+    for numbers in (labels, indices):
+        digest.update(numbers.astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 def _default_roots() -> list[Path]:

@@ -1,0 +1,53 @@
+"""Make the sample of test images that ships: the first 100 of every class, kept in test order.
+
+python -m train.sample [--data DIR] [--out DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from knob_core._cifar_layouts import write_grid
+from knob_core.data import CLASSES, SAMPLE, Images, Labels, load_cifar10, sample_digest
+
+PER_CLASS = 100
+
+
+def choose(labels: Labels) -> Labels:
+    """Places of the first 100 images of every class, ascending, (1000,)."""
+    return np.sort(np.concatenate([np.flatnonzero(labels == k)[:PER_CLASS] for k in range(len(CLASSES))]))
+
+
+def write(out: Path, images: Images, labels: Labels, indices: Labels) -> None:
+    """`images.webp`, then `sample.json`, each replaced whole."""
+    out.mkdir(parents=True, exist_ok=True)
+    listing = {
+        "rule": f"the first {PER_CLASS} images of every class of the CIFAR-10 test split, in test order",
+        "sha256": sample_digest(images, labels, indices),
+        "indices": indices.tolist(),
+        "labels": labels.tolist(),
+    }
+    write_grid(out / "images.webp.part", images)
+    os.replace(out / "images.webp.part", out / "images.webp")
+    (out / "sample.json.part").write_text(json.dumps(listing) + "\n", encoding="utf-8")
+    os.replace(out / "sample.json.part", out / "sample.json")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m train.sample", description=__doc__.splitlines()[0])
+    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=SAMPLE, help="default: %(default)s")
+    given = parser.parse_args(arguments)
+    images, labels = load_cifar10(given.data, split="test")
+    indices = choose(labels)
+    write(given.out, images[indices], labels[indices], indices)
+    print(f"{len(indices)} images in {given.out}")
+
+
+if __name__ == "__main__":
+    main()
