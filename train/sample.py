@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +32,9 @@ def write(out: Path, images: Images, labels: Labels, indices: Labels) -> None:
         "labels": labels.tolist(),
     }
     write_grid(out / "images.webp.part", images)
-    os.replace(out / "images.webp.part", out / "images.webp")
+    (out / "images.webp.part").replace(out / "images.webp")
     (out / "sample.json.part").write_text(json.dumps(listing) + "\n", encoding="utf-8")
-    os.replace(out / "sample.json.part", out / "sample.json")
+    (out / "sample.json.part").replace(out / "sample.json")
 
 
 def main(arguments: list[str] | None = None) -> None:
