@@ -6,7 +6,6 @@ Branches are computed once per stream; turning a knob re-runs only gate -> fusio
 from __future__ import annotations
 
 import io
-import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def save(branches: Branches, path: str | Path, dtype: str = "float16") -> None:
     path = Path(path)
     temporary = path.with_name(path.name + ".part")
     temporary.write_bytes(buffer.getvalue())
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def load(path: str | Path) -> Branches:
@@ -61,6 +60,8 @@ def load(path: str | Path) -> Branches:
     except FileNotFoundError:
         raise
     except Exception as error:  # zipfile, zlib and numpy each have errors of their own for a damaged file
-        raise ValueError(f"{path} is not a whole branches file ({error}); wanted an .npz with {', '.join(names)}") from error
+        raise ValueError(
+            f"{path} is not a whole branches file ({error}); wanted an .npz with {', '.join(names)}"
+        ) from error
     labels = arrays.pop("labels").astype(np.int64)
     return Branches(labels=labels, **{name: array.astype(np.float32) for name, array in arrays.items()})

@@ -1,0 +1,83 @@
+"""A trained model in one file: safetensors with a readable header, never pickle.
+
+The header is one JSON object: format, method, width, num_classes, and what the trainer added (recipe, seed, metrics).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from knob_core import models
+
+FORMAT = "knob-checkpoint-1"
+
+
+def save(
+    model: models.GatedClassifier,
+    path: str | os.PathLike[str],
+    header: dict[str, Any] | None = None,
+    half: bool = False,
+) -> None:
+    """Write the weights, in half precision if asked, and the header. The file appears whole or not at all."""
+    path = Path(path)
+    tensors = {}
+    for name, value in model.state_dict().items():
+        narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
+        tensors[name] = (value.half() if narrow else value).contiguous().cpu()
+    own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    temporary = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
+    temporary.replace(path)
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The header alone, without the weights."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no checkpoint at {path}")
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path} is damaged, cut short, or no safetensors file ({error})") from error
+    if "knob" not in metadata:
+        raise ValueError(f"{path} is a safetensors file, but not one of ours: it has no 'knob' header")
+    try:
+        header = json.loads(metadata["knob"])
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} has a header that is not JSON ({error})") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        found = header.get("format") if isinstance(header, dict) else type(header).__name__
+        raise ValueError(f"{path} has format {found!r}, this version reads {FORMAT!r}")
+    return header
+
+
+def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> models.GatedClassifier:
+    """The model, in evaluation mode and single precision, on `device`."""
+    header = read_header(path)
+    try:
+        model = models.build(header["method"], int(header["width"]), int(header["num_classes"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} has a header that names no model of ours ({error})") from error
+    wanted = model.state_dict()
+    with safe_open(Path(path), "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    if tensors.keys() != wanted.keys():
+        odd = sorted(tensors.keys() ^ wanted.keys())
+        kind = f"{header['method']} of width {header['width']}"
+        raise ValueError(f"{path} does not fit a {kind}: {len(odd)} entries differ, first {odd[0]!r}")
+    for name, value in tensors.items():
+        if value.shape != wanted[name].shape:
+            raise ValueError(f"{path}: {name} has shape {tuple(value.shape)}, expected {tuple(wanted[name].shape)}")
+        if not torch.isfinite(value).all():
+            raise ValueError(f"{path}: {name} has values that are not finite")
+    model.load_state_dict({name: value.to(wanted[name].dtype) for name, value in tensors.items()})
+    return model.eval().to(device)

@@ -1,0 +1,295 @@
+"""The five classifiers: one encoder, two logit branches, and a gate that decides between them.
+
+    features = E(x),  z_static = H_s(features),  z_dyn = H_d(features),  u* = G(features, stage statistics, confidences)
+    z_fuse = g z_dyn + (1 - g) z_static
+
+Paper, section 3 and Table 2. `width` is the only size switch: 64 is the paper's ResNet-18, 16 is the pocket model.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from knob_core import fusion, gate
+from knob_core._torchvision import torchvision
+from knob_core.data import MEAN, STD
+
+METHODS = ("static", "attention", "knob-ia", "ode-lite", "knob-ode")
+MODES = ("reset", "settled")  # one step from rest, as the paper's tables; the gate of a stream that has come to rest
+HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
+
+
+class Outputs(NamedTuple):
+    """What one forward pass gives; nothing in it depends on the knobs."""
+
+    z_static: Tensor  # (N, K)
+    z_dyn: Tensor  # (N, K)
+    u_star: Tensor  # (N,)
+
+
+class Encoder(torchvision.models.ResNet):
+    """torchvision's ResNet-18 blocks behind a 3x3 stem without pooling, for 32x32 images, at any width."""
+
+    def __init__(self, width: int) -> None:
+        nn.Module.__init__(self)  # ResNet's own constructor fixes the width at 64
+        self._norm_layer = nn.BatchNorm2d
+        self.inplanes, self.dilation, self.groups, self.base_width = width, 1, 1, 64
+        self.conv1 = nn.Conv2d(3, width, kernel_size=3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.relu = nn.ReLU(inplace=True)
+        block = torchvision.models.resnet.BasicBlock
+        self.layer1 = self._make_layer(block, width, 2)
+        self.layer2 = self._make_layer(block, 2 * width, 2, stride=2)
+        self.layer3 = self._make_layer(block, 4 * width, 2, stride=2)
+        self.layer4 = self._make_layer(block, 8 * width, 2, stride=2)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        self.register_buffer("mean", torch.tensor(MEAN).view(3, 1, 1))
+        self.register_buffer("std", torch.tensor(STD).view(3, 1, 1))
+
+    def stages(self, images: Tensor) -> list[Tensor]:
+        """Feature maps after each of the four stages, from images (N, 3, H, W) in [0, 1]."""
+        x = self.relu(self.bn1(self.conv1((images - self.mean) / self.std)))
+        maps = []
+        for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
+            x = layer(x)
+            maps.append(x)
+        return maps
+
+    def forward(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Final features (N, 8w), and the three early feature maps from which the gate may read."""
+        *early, last = self.stages(images)
+        return last.mean((2, 3)), early
+
+
+class Head(nn.Module):
+    """Linear - ReLU - Linear."""
+
+    def __init__(self, features: int, num_classes: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(features, features)
+        self.out = nn.Linear(features, num_classes)
+
+    def activations(self, features: Tensor) -> Tensor:
+        return torch.relu(self.hidden(features))
+
+    def forward(self, features: Tensor) -> Tensor:
+        return self.out(self.activations(features))
+
+
+def stage_statistics(early: list[Tensor]) -> Tensor:
+    """Mean and standard deviation of every early channel, (N, 14w): what the last features forgot of the severity."""
+    parts = []
+    for x in early:
+        variance, mean = torch.var_mean(x, (2, 3), correction=0)
+        parts += [mean, (variance + 1e-6).sqrt()]
+    return torch.cat(parts, 1)
+
+
+def confidences(z_static: Tensor, z_dyn: Tensor) -> Tensor:
+    """Log-confidence and entropy of each branch, (N, 4); no gradient to the branches."""
+    log_p = torch.log_softmax(torch.stack((z_static, z_dyn), 1).detach(), -1)  # (N, 2, K)
+    return torch.cat((log_p.amax(-1), -(log_p.exp() * log_p).sum(-1)), 1)
+
+
+class Command(nn.Module):
+    """u*(x): a small network that reads final features, early stage statistics and the branches' confidences."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        inputs, hidden = 22 * width + 4, 3 * width // 4
+        self.scale = nn.BatchNorm1d(inputs, affine=False)
+        self.net = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(inplace=True), nn.Linear(hidden, 1))
+
+    def forward(self, features: Tensor, early: list[Tensor], z_static: Tensor, z_dyn: Tensor) -> Tensor:
+        inputs = torch.cat((features, stage_statistics(early), confidences(z_static, z_dyn)), 1)
+        return self.net(self.scale(inputs)).squeeze(1)
+
+
+def _unsoftplus(value: Tensor) -> Tensor:
+    return value + torch.log(-torch.expm1(-value))
+
+
+class Knobs(nn.Module):
+    """ζ and ω_n: learnable, positive by softplus, readable, and settable at run time without touching a weight."""
+
+    def __init__(self, zeta: float = HOME_ZETA, omega_n: float = HOME_OMEGA_N) -> None:
+        super().__init__()
+        self.raw = nn.Parameter(_unsoftplus(torch.tensor([zeta, omega_n])))
+
+    @property
+    def values(self) -> Tensor:
+        """(2,) ζ and ω_n, with gradient."""
+        return nn.functional.softplus(self.raw)
+
+    @property
+    def zeta(self) -> float:
+        return float(self.values[0].detach())
+
+    @zeta.setter
+    def zeta(self, value: float) -> None:
+        self._set(0, "zeta", value)
+
+    @property
+    def omega_n(self) -> float:
+        return float(self.values[1].detach())
+
+    @omega_n.setter
+    def omega_n(self, value: float) -> None:
+        self._set(1, "omega_n", value)
+
+    def _set(self, index: int, name: str, value: float) -> None:
+        if not 0.0 < value < float("inf"):
+            raise ValueError(f"{name} must be positive and finite, got {value!r}")
+        with torch.no_grad():
+            self.raw[index] = _unsoftplus(torch.tensor(float(value), dtype=torch.float64)).to(self.raw)
+
+
+class GatedClassifier(nn.Module):
+    """A method of the family. `forward` gives the branches; fusion, Reset and Continuous Mode sit on top."""
+
+    method = "knob-ia"
+
+    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__()
+        self.width, self.num_classes = width, num_classes
+        self.encoder = Encoder(width)
+        self.static_head = Head(8 * width, num_classes)
+        self.dyn_head = Head(8 * width, num_classes)
+        self.command = Command(width)
+
+    def encode(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
+        return self.encoder(images)
+
+    def decide(self, features: Tensor, early: list[Tensor]) -> Outputs:
+        """The branches from the encoder's features."""
+        z_static, z_dyn = self.static_head(features), self.dyn_head(features)
+        return Outputs(z_static, z_dyn, self.command(features, early, z_static, z_dyn))
+
+    def forward(self, images: Tensor) -> Outputs:
+        return self.decide(*self.encode(images))
+
+    def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
+        """g (N,) of independent samples. A stream's gate: `stream_gate`."""
+        _check_mode(mode)
+        return torch.sigmoid(u_star)
+
+    def stream_gate(self, u_star: Tensor) -> Tensor:
+        """g (..., T) in Continuous Mode from rest, with gradient to the knobs."""
+        return torch.sigmoid(u_star)
+
+    def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
+        """Fused logits (N, K)."""
+        return fusion.fuse(outputs.z_static, outputs.z_dyn, self.gate(outputs.u_star, mode))
+
+    def predict(self, images: Tensor, mode: str = "reset") -> Tensor:
+        return self.logits(self(images), mode)
+
+
+class Static(GatedClassifier):
+    """The static branch alone; the other head is present, as in the paper's count, and unused."""
+
+    method = "static"
+
+    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__(width, num_classes)
+        del self.command
+
+    def decide(self, features: Tensor, early: list[Tensor]) -> Outputs:
+        z = self.static_head(features)
+        return Outputs(z, z, z.new_zeros(z.shape[0]))
+
+    def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
+        _check_mode(mode)
+        return outputs.z_static
+
+
+class Attention(GatedClassifier):
+    """Channel attention over both heads' activations: a mix that is not convex, so nothing bounds its confidence."""
+
+    method = "attention"
+
+    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__(width, num_classes)
+        del self.command
+        channels, squeezed = 16 * width, 3 * width // 2
+        self.squeeze, self.excite = nn.Linear(channels, squeezed), nn.Linear(squeezed, channels)
+
+    def decide(self, features: Tensor, early: list[Tensor]) -> Outputs:
+        """Both branches are the mixed logits: there is no gate to turn."""
+        static, dyn = self.static_head.activations(features), self.dyn_head.activations(features)
+        weights = torch.sigmoid(self.excite(torch.relu(self.squeeze(torch.cat((static, dyn), 1)))))  # (N, 2d)
+        static_weights, dyn_weights = weights.chunk(2, 1)
+        z = self.static_head.out(static * static_weights) + self.dyn_head.out(dyn * dyn_weights)
+        return Outputs(z, z, z.new_zeros(z.shape[0]))
+
+    def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
+        _check_mode(mode)
+        return outputs.z_static
+
+
+class KnobIA(GatedClassifier):
+    """g = sigmoid(u*): input-adaptive, no dynamics."""
+
+
+class ODELite(GatedClassifier):
+    """First order: g_t = (1 - α) g_{t-1} + α sigmoid(u*_t), α = 1 - exp(-ω_n), from the neutral g = 0.5."""
+
+    method = "ode-lite"
+
+    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__(width, num_classes)
+        self.knobs = Knobs()
+
+    def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
+        _check_mode(mode)
+        if mode == "settled":
+            return torch.sigmoid(u_star)
+        return 0.5 + gate.ema_alpha(self.knobs.values[1]) * (torch.sigmoid(u_star) - 0.5)
+
+    def stream_gate(self, u_star: Tensor) -> Tensor:
+        return gate.run_ema(torch.sigmoid(u_star), self.knobs.values[1])[0]
+
+
+class KnobODE(GatedClassifier):
+    """Second order: u follows the mass-spring-damper of `knob_core.gate`, g = sigmoid(u)."""
+
+    method = "knob-ode"
+
+    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__(width, num_classes)
+        self.knobs = Knobs()
+
+    def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
+        _check_mode(mode)
+        if mode == "settled":
+            return torch.sigmoid(u_star)
+        zeta, omega_n = self.knobs.values
+        return torch.sigmoid(gate.reset_gain(zeta, omega_n) * u_star)
+
+    def stream_gate(self, u_star: Tensor) -> Tensor:
+        zeta, omega_n = self.knobs.values
+        return torch.sigmoid(gate.run(u_star, zeta, omega_n)[0])
+
+
+_CLASSES: dict[str, type[GatedClassifier]] = {c.method: c for c in (Static, Attention, KnobIA, ODELite, KnobODE)}
+
+
+def build(method: str, width: int = 64, num_classes: int = 10) -> GatedClassifier:
+    """A freshly initialised model; random numbers from torch's default generator."""
+    if method not in _CLASSES:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if width < 4 or width % 4:
+        raise ValueError(f"width must be a positive multiple of 4, got {width!r}")
+    if num_classes < 2:
+        raise ValueError(f"num_classes must be at least 2, got {num_classes!r}")
+    return _CLASSES[method](width, num_classes)
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")

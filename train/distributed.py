@@ -1,0 +1,95 @@
+"""Several processes that compute what one would: gradients averaged, batch statistics over the whole batch.
+
+Started by `torchrun`; nccl between GPUs, gloo between CPUs. Without torchrun everything here is a no-op.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import cast
+
+import torch
+import torch.distributed as dist
+import torch.distributed.nn.functional as dist_nn
+from torch import Tensor, nn
+
+
+def start(device: torch.device) -> tuple[int, int]:
+    """Join the other processes, if any: (rank, number of processes)."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world > 1 and not dist.is_initialized():
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    return (dist.get_rank(), world) if world > 1 else (0, 1)
+
+
+def stop() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def wait_for_all() -> None:
+    if dist.is_initialized():
+        dist.barrier()
+
+
+def average(tensor: Tensor) -> Tensor:
+    """The mean over processes, without gradient."""
+    if not dist.is_initialized():
+        return tensor
+    total = tensor.detach().clone()
+    dist.all_reduce(total)
+    return total / dist.get_world_size()
+
+
+def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
+    """Replace every gradient by its mean over processes, in one message."""
+    if not dist.is_initialized():
+        return
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    flat = average(torch.cat([gradient.flatten() for gradient in gradients]))
+    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):
+        gradient.copy_(part.view_as(gradient))
+
+
+class WholeBatchNorm(nn.modules.batchnorm._BatchNorm):
+    """Batch normalisation over all processes' samples, on any device (torch's own works on GPUs only)."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"input must have at least 2 axes, got {input.dim()}")
+
+    def forward(self, input: Tensor) -> Tensor:
+        if not (self.training and dist.is_initialized()):
+            return super().forward(input)
+        axes = [0, *range(2, input.dim())]
+        world = dist.get_world_size()
+        # Centred in two messages: E[x^2] - E[x]^2 would cancel digits.
+        mean = cast(Tensor, dist_nn.all_reduce(input.mean(axes))) / world
+        shape = (1, -1, *[1] * (input.dim() - 2))
+        centred = input - mean.view(shape)
+        variance = cast(Tensor, dist_nn.all_reduce(centred.square().mean(axes))) / world
+        with torch.no_grad():
+            count = input.numel() // input.shape[1] * world
+            momentum = 0.1 if self.momentum is None else self.momentum
+            assert self.running_mean is not None and self.running_var is not None
+            self.running_mean.lerp_(mean, momentum)
+            self.running_var.lerp_(variance * count / (count - 1), momentum)
+            if self.num_batches_tracked is not None:
+                self.num_batches_tracked += 1
+        normal = centred * (variance + self.eps).rsqrt().view(shape)
+        return normal if not self.affine else normal * self.weight.view(shape) + self.bias.view(shape)
+
+
+def share_batch_statistics(module: nn.Module) -> nn.Module:
+    """Exchange every batch normalisation for one over all processes; parameters and buffers stay the same tensors."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.modules.batchnorm._BatchNorm):
+            whole = WholeBatchNorm(child.num_features, child.eps, child.momentum, child.affine)
+            whole.weight, whole.bias = child.weight, child.bias
+            whole.running_mean, whole.running_var = child.running_mean, child.running_var
+            whole.num_batches_tracked = child.num_batches_tracked
+            setattr(module, name, whole)
+        else:
+            share_batch_statistics(child)
+    return module

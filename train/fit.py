@@ -1,0 +1,213 @@
+"""Train a method: `python -m train.fit --method knob-ode --recipe pocket --seed 0`, or `--all` for the fifteen runs.
+
+Runs are resumable: after a kill or Ctrl-C the same command goes on, and ends with the same bits.
+Several processes: `torchrun --nproc-per-node=N -m train.fit ...`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from knob_core import checkpoint, data, models
+from train import distributed, loop, losses, validation
+from train.batches import Loader
+from train.progress import Progress
+from train.recipes import RECIPES, Recipe, as_dict, override
+
+SEEDS = (0, 1, 2)
+WARM_ENTRIES = (
+    *("name", "width", "warm", "batch", "chunk", "clean_share"),
+    *("curriculum", "label_smoothing", "validation", "limit"),
+)
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where and on what a run happens."""
+
+    device: torch.device
+    rank: int
+    world: int
+    runs: Path
+    images: Tensor  # (N, 3, 32, 32) uint8
+    labels: Tensor  # (N,)
+    quiet: bool = False
+    compile: bool = False
+
+    def split(self, recipe: Recipe) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """Training part and held-out part: the last `validation` images are never trained on."""
+        cut = len(self.images) - recipe.validation
+        train = slice(0, recipe.limit or cut)
+        return (self.images[train], self.labels[train]), (self.images[cut:], self.labels[cut:])
+
+
+def fit(method: str, recipe: Recipe, seed: int, place: Workplace) -> models.GatedClassifier:
+    """Train one method of one seed to its end; the warm stage first, where the recipe has one."""
+    identity = {"recipe": as_dict(recipe), "method": method, "seed": seed}
+    torch.manual_seed(seed)
+    model = models.build(method, recipe.width).to(place.device)
+    if recipe.warm is not None:
+        model.encoder.load_state_dict(warm_encoder(recipe, seed, place))
+        model.encoder.requires_grad_(False)
+    frozen = (model.encoder,) if recipe.warm is not None else ()
+    folder = place.runs / recipe.name / f"{method}-s{seed}"
+    measure = lambda held: validation.measure_method(model, held)  # noqa: E731
+    run = _train(model, losses.method_step, recipe, 1, folder, identity, seed, place, measure, frozen)
+    if place.rank == 0:
+        header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch.__version__.split("+")[0]}
+        checkpoint.save(model.eval(), folder / "final.safetensors", header)
+    return model.eval()
+
+
+def warm_encoder(recipe: Recipe, seed: int, place: Workplace) -> dict[str, Tensor]:
+    """The encoder that all methods of a seed share: trained now, or taken from an earlier run."""
+    assert recipe.warm is not None
+    identity = {"recipe": _warm_part(recipe), "method": "warm", "seed": seed}
+    torch.manual_seed(seed)
+    model = losses.WarmClassifier(models.Encoder(recipe.width), 8 * recipe.width, 10).to(place.device)
+    folder = place.runs / recipe.name / f"warm-s{seed}"
+    measure = lambda held: validation.measure_warm(model, held)  # noqa: E731
+    _train(model, losses.warm_step, recipe, 0, folder, identity, seed, place, measure, ())
+    return model.encoder.state_dict()
+
+
+def _warm_part(recipe: Recipe) -> dict[str, Any]:
+    """The entries that decide a warm stage; a change of the others leaves its encoder good."""
+    deciding = (
+        "name",
+        "width",
+        "warm",
+        "batch",
+        "chunk",
+        "clean_share",
+        "curriculum",
+        "label_smoothing",
+        "validation",
+        "limit",
+    )
+    whole = as_dict(recipe)
+    return {name: whole[name] for name in deciding}
+
+
+def _train(
+    model: nn.Module,
+    step: loop.StepFunction,
+    recipe: Recipe,
+    stage_index: int,
+    folder: Path,
+    identity: dict[str, Any],
+    seed: int,
+    place: Workplace,
+    measure: Any,
+    frozen: tuple[nn.Module, ...],
+) -> loop.Run:
+    stage = recipe.warm if stage_index == 0 else recipe.method
+    assert stage is not None
+    model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stubs forget this one
+    if place.world > 1:
+        distributed.share_batch_statistics(model)
+    if place.compile:
+        model.compile()
+    training, held_out = place.split(recipe)
+    loader = Loader(*training, recipe, seed, place.rank, place.world)
+    held = validation.make(*held_out, seed)
+    run = loop.Run(
+        model, step, loader, recipe, stage, stage_index, folder, identity, lambda: measure(held),
+        place.device, place.rank, frozen,
+    )  # fmt: skip
+    quiet = place.quiet or place.rank > 0
+    loop.train(run, Progress(folder.name, stage.epochs, loader.steps, recipe.batch, quiet))
+    if place.rank == 0:
+        _write_history(run.history, folder / "history.csv")
+    distributed.wait_for_all()
+    return run
+
+
+def _write_history(history: list[dict[str, float]], path: Path) -> None:
+    names = list(dict.fromkeys(name for row in history for name in row))
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, names, restval="")
+    writer.writeheader()
+    writer.writerows(history)
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(buffer.getvalue())
+    temporary.replace(path)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m train.fit", description=__doc__.splitlines()[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--method", choices=models.METHODS)
+    what.add_argument("--all", action="store_true", help="all five methods of --seeds; finished ones are skipped")
+    what.add_argument("--warm-only", action="store_true", help="only the encoders of --seeds")
+    parser.add_argument("--recipe", choices=RECIPES, default="pocket")
+    parser.add_argument("--seed", type=int, default=0, help="of a single --method")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of --all and --warm-only")
+    parser.add_argument("--data", type=Path, help="folder with CIFAR-10; else KNOB_DATA or ./data")
+    parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is missing")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states, histories and results go")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads; equal bits want equal numbers")
+    parser.add_argument("--compile", action="store_true", help="torch.compile the model")
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change the recipe: method.epochs=2",
+    )
+    return parser.parse_args(arguments)
+
+
+def pick_device(name: str) -> torch.device:
+    if name == "auto":
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    args = parse(arguments)
+    try:
+        recipe = override(RECIPES[args.recipe], args.set)
+        device = pick_device(args.device)
+        torch.set_num_threads(args.threads)
+        images, labels = data.load_cifar10(args.data, "train", download=args.download)
+        rank, world = distributed.start(device)
+        tensors = torch.from_numpy(images).to(device), torch.from_numpy(labels).to(device)
+        place = Workplace(device, rank, world, args.runs, *tensors, quiet=args.quiet, compile=args.compile)
+        if args.warm_only:
+            for seed in args.seeds:
+                warm_encoder(recipe, seed, place)
+        else:
+            pairs = (
+                [(seed, method) for seed in args.seeds for method in models.METHODS]
+                if args.all
+                else [(args.seed, args.method)]
+            )
+            for seed, method in pairs:
+                fit(method, recipe, seed, place)
+    except (ValueError, FileNotFoundError, loop.Diverged) as error:
+        print(f"train.fit: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("train.fit: stopped; the state is saved, the same command goes on", file=sys.stderr)
+        return 130
+    finally:
+        distributed.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""Recipes: everything that decides a run, as two visible literals.
+
+`pocket` trains a width-16 encoder once per seed (warm stage), freezes it, and fits each method's heads and gate on it.
+`paper` is the paper's protocol (section 4.1, appendix A): end to end, no warm stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One uninterrupted stretch of training with one optimiser and one schedule."""
+
+    epochs: int
+    optimizer: str  # "sgd" (Nesterov 0.9) or "adamw"
+    lr: float  # the peak
+    weight_decay: float
+    schedule: str  # "onecycle": up in the first quarter, down to zero; "cosine": down to zero from the start
+    window_epochs: int = 0  # so many first epochs look through a 24-pixel window: 0.6 of the cost
+
+
+@dataclass(frozen=True)
+class Recipe:
+    name: str
+    width: int
+    warm: Stage | None  # the encoder with a linear head, shared by all methods of a seed
+    method: Stage  # heads and gate; the encoder too where there was no warm stage
+    batch: int = 128  # images in one optimiser step, over all processes
+    chunk: int = 64  # images that share one random generator; processes share a batch by chunks
+    clean_share: float = 0.5  # of a batch; the rest is split evenly over the four training corruptions
+    curriculum: tuple[tuple[float, float], ...] = ((0.3, 2.0), (0.6, 3.0), (1.0, 5.0))  # up to this part: top severity
+    label_smoothing: float = 0.05  # of the warm stage
+    static_smoothing: float = 0.1  # of the static branch: modest by training
+    advantage_weight: float = 1.0  # u* learns [CE_dyn < CE_static]
+    severity_weight: float = 0.5  # u* learns to fall with the severity
+    stream_every: int = 4  # every so many steps, gates with dynamics also see short streams
+    stream_frames: int = 12
+    validation: int = 2000  # training images held out for history and temperature
+    limit: int = 0  # train on so many images only; 0 is all
+
+
+POCKET = Recipe(
+    name="pocket",
+    width=16,
+    warm=Stage(epochs=20, optimizer="sgd", lr=0.2, weight_decay=5e-4, schedule="onecycle", window_epochs=10),
+    method=Stage(epochs=5, optimizer="adamw", lr=1e-3, weight_decay=1e-2, schedule="cosine"),
+)
+
+PAPER = Recipe(
+    name="paper",
+    width=64,
+    warm=None,
+    method=Stage(epochs=100, optimizer="adamw", lr=3e-4, weight_decay=1e-4, schedule="cosine"),
+)
+
+RECIPES = {"pocket": POCKET, "paper": PAPER}
+
+
+def as_dict(recipe: Recipe) -> dict[str, Any]:
+    """Nested plain values, for a checkpoint's header."""
+    return asdict(recipe)
+
+
+def differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
+    """One line for each entry in which two recipes differ."""
+    lines = []
+    for key in sorted(old.keys() | new.keys()):
+        before, after = _plain(old.get(key)), _plain(new.get(key))
+        if isinstance(before, dict) and isinstance(after, dict):
+            lines += differences(before, after, f"{prefix}{key}.")
+        elif before != after:
+            lines.append(f"{prefix}{key}: {before!r} in the checkpoint, {after!r} now")
+    return lines
+
+
+def override(recipe: Recipe, assignments: list[str]) -> Recipe:
+    """Apply `name=value` or `stage.name=value` from a command line."""
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not equals:
+            raise ValueError(f"--set wants name=value, got {assignment!r}")
+        recipe = _assign(recipe, path.split("."), text, path)
+    return recipe
+
+
+def _assign(node: Any, path: list[str], text: str, whole: str) -> Any:
+    names = [field.name for field in fields(node)]
+    if path[0] not in names:
+        raise ValueError(f"--set {whole}: no such entry; known: {', '.join(names)}")
+    current = getattr(node, path[0])
+    if len(path) > 1:
+        if current is None:
+            raise ValueError(f"--set {whole}: this recipe has no {path[0]} stage")
+        return replace(node, **{path[0]: _assign(current, path[1:], text, whole)})
+    if not isinstance(current, (int, float, str)):
+        raise ValueError(f"--set {whole}: only numbers and words can be set")
+    try:
+        return replace(node, **{path[0]: type(current)(text)})
+    except ValueError as error:
+        raise ValueError(f"--set {whole}: wants {type(current).__name__}, got {text!r}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Tuples become lists, as JSON makes them."""
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
