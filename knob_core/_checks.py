@@ -1,0 +1,113 @@
+"""What every public function asks of its arguments: real, finite, in range, of a known shape.
+
+Errors are ValueError and name the argument, the value and what is allowed. Tensors are recognised without importing
+torch; their values are read only where that is free: on the CPU, and not while a graph is being traced or compiled.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+Array = Any  # np.ndarray or torch.Tensor: the same formulas serve both
+
+
+def is_tensor(x: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def namespace(*arrays: Any) -> Any:
+    """torch where one of the arrays is a tensor, NumPy otherwise."""
+    return sys.modules["torch"] if any(map(is_tensor, arrays)) else np
+
+
+def _readable(tensor: Any) -> bool:
+    torch = sys.modules["torch"]
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.jit.is_tracing()
+
+
+def first_bad(x: np.ndarray, good: np.ndarray) -> str:
+    """The first value that is not good, with its index: what an error message shows."""
+    index = tuple(int(i) for i in np.argwhere(~good)[0])
+    return f"{x[index]}" + (f" at index {index}" if index else "")
+
+
+def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> Array:
+    """A floating-point array or tensor with at least min_ndim axes and at least one element; finite unless told."""
+    if is_tensor(x):
+        if not x.dtype.is_floating_point:
+            raise ValueError(f"{name} must be a real floating-point array, got dtype {x.dtype}")
+    else:
+        x = np.asarray(x)
+        if x.dtype.kind != "f":
+            raise ValueError(f"{name} must be a real floating-point array, got dtype {x.dtype}")
+        if x.dtype == np.float16:
+            x = x.astype(np.float32)
+    if x.ndim < min_ndim:
+        raise ValueError(f"{name} must have at least {min_ndim} axes, got shape {tuple(x.shape)}")
+    if 0 in x.shape:
+        raise ValueError(f"{name} must not be empty, got shape {tuple(x.shape)}")
+    if finite:
+        require_finite(name, x)
+    return x
+
+
+def require_finite(name: str, x: Array) -> None:
+    if is_tensor(x):
+        if not _readable(x):
+            return
+        x = x.detach().double().numpy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(x.sum()):  # one pass without a temporary; a NaN or infinity cannot hide in a sum
+            return
+    good = np.isfinite(x)
+    if not good.all():
+        raise ValueError(f"{name} must be finite, got {first_bad(x, good)}")
+
+
+def knob(name: str, x: Any, low: float, *, above: bool) -> Array:
+    """A knob as np.float64, float array or tensor; x > low where above, else x >= low. Plain integers are fine."""
+    allowed = f"finite and {'>' if above else '>='} {low:g}"
+    if is_tensor(x):
+        x = real_array(name, x, finite=False)
+        values = x.detach().double().numpy() if _readable(x) else None
+    else:
+        if np.ndim(x) == 0 and not isinstance(x, (bool, np.bool_, str, bytes, complex)):
+            try:
+                x = np.float64(x)
+            except (TypeError, ValueError):
+                raise ValueError(f"{name} must be a number, {allowed}, got {x!r}") from None
+            if math.isfinite(x) and (x > low if above else x >= low):
+                return x
+            raise ValueError(f"{name} must be {allowed}, got {x}")
+        values = x = real_array(name, x, finite=False).astype(np.float64)
+    if values is not None:
+        good = np.isfinite(values) & (values > low if above else values >= low)
+        if not good.all():
+            raise ValueError(f"{name} must be {allowed}, got {first_bad(values, good)}")
+    return x
+
+
+def knobs(zeta: Any, omega_n: Any, dt: Any) -> tuple[Array, Array, Array]:
+    """zeta >= 0, omega_n > 0 (rad/frame), dt > 0 (frames)."""
+    return (
+        knob("zeta", zeta, 0.0, above=False),
+        knob("omega_n", omega_n, 0.0, above=True),
+        knob("dt", dt, 0.0, above=True),
+    )
+
+
+def together(*arrays: Array) -> tuple[Array, ...]:
+    """All as tensors of one dtype and device where one is a tensor; unchanged otherwise."""
+    tensors = [x for x in arrays if is_tensor(x)]
+    if not tensors:
+        return arrays
+    torch, like = sys.modules["torch"], tensors[0]
+    for x in tensors[1:]:
+        if x.device != like.device and x.ndim:  # a 0-d knob on another device is moved, data are not
+            raise ValueError(f"all tensors must be on one device, got {like.device} and {x.device}")
+    return tuple(x if is_tensor(x) else torch.as_tensor(x, dtype=like.dtype, device=like.device) for x in arrays)
