@@ -22,7 +22,23 @@ _TRAINING: dict[str, Corruption] = {
     "spatter": weather.spatter,
     "saturate": digital.saturate,
 }
-_TEST: dict[str, Corruption] = {}
+_TEST: dict[str, Corruption] = {
+    "gaussian_noise": noise.gaussian_noise,
+    "shot_noise": noise.shot_noise,
+    "impulse_noise": noise.impulse_noise,
+    "defocus_blur": blur.defocus_blur,
+    "glass_blur": blur.glass_blur,
+    "motion_blur": blur.motion_blur,
+    "zoom_blur": blur.zoom_blur,
+    "snow": weather.snow,
+    "frost": weather.frost,
+    "fog": weather.fog,
+    "brightness": digital.brightness,
+    "contrast": digital.contrast,
+    "elastic_transform": digital.elastic_transform,
+    "pixelate": digital.pixelate,
+    "jpeg_compression": digital.jpeg_compression,
+}
 CORRUPTIONS = _TEST | _TRAINING
 
 TRAINING = tuple(_TRAINING)  # set aside by the benchmark's authors for training and validation
@@ -69,6 +85,7 @@ def _check_name(name: str) -> Corruption:
 def _render(f: Corruption, images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     if not len(images):
         return images.clone()
+    images = images.contiguous()
     y = f(images, severity, generator).clamp_(0, 1)
     y = y.mul_(255).add_(HAIR).floor_().div_(255)
     return torch.where((severity == 0).view(-1, 1, 1, 1), images, y)
@@ -88,7 +105,11 @@ def corrupt(images: Tensor, name: str, severity: Severity, generator: Generator 
 
 @torch.no_grad()
 def corrupt_mixed(
-    images: Tensor, choice: Tensor, severity: Severity, generator: Generator | None = None, names: Sequence[str] = TRAINING
+    images: Tensor,
+    choice: Tensor,
+    severity: Severity,
+    generator: Generator | None = None,
+    names: Sequence[str] = TRAINING,
 ) -> Tensor:
     """Image i under corruption names[choice[i]] at its severity; choice -1 leaves it alone. Groups, not a loop over images."""
     fs = [_check_name(name) for name in names]

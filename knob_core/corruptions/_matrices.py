@@ -6,6 +6,9 @@ Reference: scipy.ndimage's boundary modes ("nearest", "mirror", "reflect").
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -53,3 +56,30 @@ def gaussian_blur(images: Tensor, sigma: Tensor, radius: int, mode: str = "neare
     rows = filter_matrix(kernel, height, mode)
     columns = rows if width == height else filter_matrix(kernel, width, mode)
     return apply(images, rows, columns)
+
+
+@lru_cache(maxsize=256)
+def zoom(size: int, factor: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """(size, size): the middle ceil(size / factor) samples stretched by `factor`, linear between samples, cut to size."""
+    crop = math.ceil(size / factor)
+    stretched = round(crop * factor)
+    first, trim = (size - crop) // 2, (stretched - size) // 2
+    matrix = [[0.0] * size for _ in range(size)]
+    for i, line in enumerate(matrix):
+        position = (i + trim) * (crop - 1) / (stretched - 1)
+        j = min(int(position), crop - 2)
+        line[first + j], line[first + j + 1] = 1 - (position - j), position - j
+    return torch.tensor(matrix, dtype=dtype, device=device)
+
+
+@lru_cache(maxsize=256)
+def pixelate(size: int, side: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """(size, size): averages over `side` cells of whole samples, each given back to the samples whose centre it holds."""
+    cell = size / side
+    matrix = [[0.0] * size for _ in range(size)]
+    for i, line in enumerate(matrix):
+        k = int((i + 0.5) / cell)
+        start, stop = int(k * cell + 0.5), min(int((k + 1) * cell + 0.5), size)
+        for j in range(start, stop):
+            line[j] = 1 / (stop - start)
+    return torch.tensor(matrix, dtype=dtype, device=device)

@@ -29,12 +29,29 @@ def any_true(mask: Tensor) -> bool:
     return mask.is_meta or bool(mask.any())
 
 
-def blend(render: Callable[[Tensor], Tensor], severity: Tensor) -> Tensor:
-    """(1 - f) render(floor s) + f render(ceil s): how a setting that only exists at whole severities becomes continuous."""
+def highest(severity: Tensor) -> int:
+    """The table row that bounds every image's; on the meta device the last one."""
+    return 5 if severity.is_meta else int(severity.max().ceil())
+
+
+def _rms(residual: Tensor) -> Tensor:
+    return residual.square().mean((1, 2, 3), keepdim=True).sqrt()  # (N, 1, 1, 1)
+
+
+def blend(images: Tensor, render: Callable[[Tensor], Tensor], severity: Tensor) -> Tensor:
+    """Between whole severities, where a setting is whole (passes, grid, photons): x + a ((1 - f) r[lo] + f r[lo + 1]).
+
+    r are the two settings' residuals. Averaging two pictures also averages their errors away, so `a` gives each image
+    back the strength (1 - f) rms(r[lo]) + f rms(r[lo + 1]).
+    """
     lo = severity.floor()
-    f = severity - lo
     low = render(lo)
-    if not any_true(f > 0):
+    if not any_true(severity > lo):
         return low
-    f = f.to(low.dtype).view(-1, 1, 1, 1)
-    return low * (1 - f) + render(severity.ceil()) * f
+    high = render(severity.ceil())
+    f = (severity - lo).to(low.dtype).view(-1, 1, 1, 1)
+    before, after = low - images, high - images
+    residual = before * (1 - f) + after * f
+    strength = _rms(before) * (1 - f) + _rms(after) * f
+    a = torch.where(strength > 0, strength / _rms(residual), 1.0).clamp(1, 2)
+    return low * (1 - f) + high * f + (a - 1) * residual

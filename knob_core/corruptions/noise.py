@@ -1,20 +1,59 @@
 """Noise of the sensor: each channel value is disturbed by itself.
 
-speckle: y = x + x n, n ~ N(0, sigma^2).
+gaussian: y = x + sigma n;  speckle: y = x + sigma x n;  shot: y = v Poisson(x / v);  impulse: y = 0 or 1 with probability p.
 Reference: Hendrycks & Dietterich (ICLR 2019), CIFAR-10-C constants.
 """
 
 from __future__ import annotations
 
+import torch
 from torch import Generator, Tensor
 
-from knob_core.corruptions._draws import normal
-from knob_core.corruptions._severity import constants
+from knob_core.corruptions._draws import normal, uniform
+from knob_core.corruptions._poisson import poisson_quantile
+from knob_core.corruptions._severity import blend, constants
 
+GAUSSIAN_NOISE = [[0.0], [0.04], [0.06], [0.08], [0.09], [0.10]]  # sigma
+SHOT_NOISE = [[0.0], [1 / 500], [1 / 250], [1 / 100], [1 / 75], [1 / 50]]  # v, one over the photons of a white value
+IMPULSE_NOISE = [[0.0], [0.01], [0.02], [0.03], [0.05], [0.07]]  # p, share of values replaced
 SPECKLE_NOISE = [[0.0], [0.06], [0.1], [0.12], [0.16], [0.2]]  # sigma, relative to the value
+
+TURN = 0.25  # severities that one impulse takes to appear
+
+
+def gaussian_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+    """Heat: the same noise in light and dark."""
+    (sigma,) = constants(GAUSSIAN_NOISE, severity, images)
+    return images + sigma * normal(tuple(images.shape), images, generator)
 
 
 def speckle_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     """Noise in proportion to the light."""
     (sigma,) = constants(SPECKLE_NOISE, severity, images)
     return images + images * sigma * normal(tuple(images.shape), images, generator)
+
+
+def shot_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+    """Few photons: counts are whole numbers, so values between two severities mix the two counts of one draw."""
+    z = normal(tuple(images.shape), images, generator)
+
+    def render(whole: Tensor) -> Tensor:
+        (v,) = constants(SHOT_NOISE, whole, images)
+        counts = poisson_quantile(z, images / v.clamp(min=1e-6))
+        return torch.where(v > 0, counts * v, images)
+
+    return blend(images, render, severity)
+
+
+def impulse_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+    """Dead and hot values. Each has its own turning point, where it goes to 0 or 1 within TURN of a severity."""
+    u = uniform(tuple(images.shape), images, generator)
+    rank = 1 - (2 * u - 1).abs()  # replaced where rank < p; to 0 where u < 1/2
+    lo = severity.floor()
+    f = (severity - lo).to(images.dtype).view(-1, 1, 1, 1)
+    (p,) = constants(IMPULSE_NOISE, lo, images)
+    (p_next,) = constants(IMPULSE_NOISE, severity.ceil(), images)
+    turn = (rank - p) / (p_next - p).clamp(min=1e-6)  # where between lo and lo + 1 this value turns
+    weight = ((f - turn * (1 - TURN)) / TURN).clamp(0, 1) * (turn < 1)
+    weight = torch.maximum(weight, (turn < 0).to(images.dtype))
+    return torch.lerp(images, (u >= 0.5).to(images.dtype), weight)
