@@ -1,0 +1,94 @@
+"""Checkpoints: what was saved comes back, and nothing else is believed."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from knob_core import checkpoint, models
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "model.safetensors"
+    torch.manual_seed(0)
+    checkpoint.save(models.build("knob-ode", width=4), path, {"seed": 3, "recipe": {"name": "tiny"}})
+    return path
+
+
+@pytest.mark.parametrize("method", models.METHODS)
+@pytest.mark.parametrize("half", [False, True])
+def test_round_trip(method: str, half: bool, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    model = models.build(method, width=4, num_classes=7).eval()
+    checkpoint.save(model, tmp_path / "m.safetensors", {"seed": 1}, half=half)
+    loaded = checkpoint.load(tmp_path / "m.safetensors")
+    images = torch.rand(2, 3, 32, 32)
+    assert not loaded.training
+    torch.testing.assert_close(loaded.predict(images), model.predict(images), atol=5e-2 if half else 0, rtol=0)
+    assert checkpoint.read_header(tmp_path / "m.safetensors")["seed"] == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["m.safetensors"]
+
+
+def test_half_precision_keeps_the_knobs_whole(tmp_path: Path) -> None:
+    model = models.build("knob-ode", width=4)
+    model.knobs.zeta = 0.123456789
+    checkpoint.save(model, tmp_path / "m.safetensors", half=True)
+    assert checkpoint.load(tmp_path / "m.safetensors").knobs.zeta == model.knobs.zeta
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no checkpoint at"):
+        checkpoint.load(tmp_path / "nothing.safetensors")
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, 0.5, 0.999])
+def test_a_truncated_file_is_refused(saved: Path, keep: float) -> None:
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: int(keep * len(whole)) if isinstance(keep, float) else keep])
+    with pytest.raises(ValueError, match="damaged"):
+        checkpoint.load(saved)
+
+
+def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple:
+            return (Path.touch, (tmp_path / "sprung",))
+
+    path = tmp_path / "trap.safetensors"
+    path.write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(ValueError, match="no safetensors file"):
+        checkpoint.load(path)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("metadata", "cause"),
+    [
+        (None, "not one of ours"),
+        ({"knob": "not json"}, "not JSON"),
+        ({"knob": '{"format": "knob-checkpoint-99"}'}, "knob-checkpoint-99"),
+        ({"knob": "[1]"}, "format 'list'"),
+        ({"knob": '{"format": "knob-checkpoint-1", "method": "gan", "width": 4, "num_classes": 10}'}, "names no model"),
+        ({"knob": '{"format": "knob-checkpoint-1", "method": "static"}'}, "names no model"),
+        ({"knob": '{"format": "knob-checkpoint-1", "method": "static", "width": 4, "num_classes": 10}'}, "does not fit"),
+        ({"knob": '{"format": "knob-checkpoint-1", "method": "knob-ode", "width": 8, "num_classes": 10}'}, "has shape"),
+    ],
+)
+def test_foreign_and_mismatching_files_are_refused(saved: Path, metadata: dict | None, cause: str) -> None:
+    save_file(load_file(saved), saved, metadata)
+    with pytest.raises(ValueError, match=cause):
+        checkpoint.load(saved)
+
+
+def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
+    model = models.build("static", width=4)
+    with torch.no_grad():
+        model.static_head.out.bias[0] = float("nan")
+    checkpoint.save(model, tmp_path / "m.safetensors")
+    with pytest.raises(ValueError, match=r"static_head.out.bias has values that are not finite"):
+        checkpoint.load(tmp_path / "m.safetensors")

@@ -1,0 +1,166 @@
+"""Training that survives: kills, interrupts, changed recipes, divergence, and several processes."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny_run
+import torch
+from safetensors.torch import load_file
+
+from knob_core import checkpoint
+from train import checkpoints, fit, loop
+
+State = dict[str, torch.Tensor]
+
+
+def equal(a: State, b: State) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def in_a_child(work: Callable[[], object]) -> int:
+    """Start `work` in a forked process; gives its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        work()
+    except KeyboardInterrupt:
+        os._exit(130)
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+@pytest.fixture(scope="module")
+def uncut(tmp_path_factory: pytest.TempPathFactory) -> State:
+    return tiny_run.run(tmp_path_factory.mktemp("uncut"), "knob-ode", tiny_run.WARM_TINY)
+
+
+def test_a_run_ends_with_a_checkpoint_and_a_history(tmp_path: Path) -> None:
+    state = tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY, seed=1)
+    folder = tmp_path / "pocket" / "knob-ode-s1"
+    loaded = checkpoint.load(folder / "final.safetensors")
+    assert equal(loaded.state_dict(), state)
+    assert checkpoint.read_header(folder / "final.safetensors")["seed"] == 1
+    rows = list(csv.DictReader((folder / "history.csv").open()))
+    assert [float(row["epoch"]) for row in rows] == [0, 1, 2]
+    assert {"loss", "auc_oa_all", "auc_gca_all", "polarisation", "zeta", "omega_n", "clean_accuracy"} <= rows[-1].keys()
+    assert loaded.knobs.zeta != pytest.approx(0.7, abs=1e-6)  # streams moved the knobs
+
+
+def test_all_methods_of_a_seed_share_one_encoder(tmp_path: Path) -> None:
+    states = [tiny_run.run(tmp_path, method, tiny_run.WARM_TINY) for method in ("static", "knob-ia")]
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0] if name.startswith("encoder."))
+
+
+def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "SAVE_SECONDS", 0.05)  # states within epochs too
+    rng, kills = random.Random(0), 0
+    for _ in range(60):
+        pid = in_a_child(lambda: tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY))
+        if kills < 12:
+            time.sleep(rng.uniform(0.05, 0.6))
+            os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        kills += os.WIFSIGNALED(status)
+        if not os.WIFSIGNALED(status):
+            assert os.waitstatus_to_exitcode(status) == 0
+            break
+    assert kills >= 10
+    assert equal(load_file(tmp_path / "pocket" / "knob-ode-s0" / "final.safetensors"), uncut)
+
+
+def test_ctrl_c_saves_and_goes_on(tmp_path: Path, uncut: State) -> None:
+    state = tmp_path / "pocket" / "warm-s0" / "state.safetensors"
+
+    def slow() -> None:
+        real = loop._one_step
+        loop._one_step = lambda *a: (time.sleep(0.05), real(*a))[1]  # type: ignore[attr-defined]
+        tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)
+
+    pid = in_a_child(slow)
+    time.sleep(1.0)
+    os.kill(pid, signal.SIGINT)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert state.exists()
+    assert equal(tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY), uncut)
+
+
+def test_a_changed_recipe_is_refused_with_the_difference(tmp_path: Path) -> None:
+    recipe = tiny_run.END_TO_END_TINY
+    tiny_run.run(tmp_path, "knob-ia", recipe)
+    with pytest.raises(ValueError, match=r"recipe\.method\.lr: 0\.0003 in the checkpoint, 0\.1 now"):
+        tiny_run.run(tmp_path, "knob-ia", replace(recipe, method=replace(recipe.method, lr=0.1)))
+
+
+def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
+    recipe = tiny_run.END_TO_END_TINY
+    tiny_run.run(tmp_path, "static", recipe)
+    path = tmp_path / "paper" / "static-s0" / "state.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="not a whole training state"):
+        tiny_run.run(tmp_path, "static", recipe)
+
+
+def test_divergence_stops_and_keeps_the_last_good_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = tiny_run.END_TO_END_TINY
+    real = loop._one_step
+
+    def poisoned(run: loop.Run, *arguments: object) -> torch.Tensor:
+        epoch, step = arguments[-2:]
+        result = real(run, *arguments)  # type: ignore[arg-type]
+        if (epoch, step) == (1, 2):
+            with torch.no_grad():
+                next(run.model.parameters()).fill_(float("nan"))
+        return result
+
+    monkeypatch.setattr(loop, "_one_step", poisoned)
+    with pytest.raises(loop.Diverged, match=r"no longer a number in epoch 2.*last good state is kept"):
+        tiny_run.run(tmp_path, "static", recipe)
+    tensors, header = checkpoints.read(tmp_path / "paper" / "static-s0" / "state.safetensors")
+    assert header["epoch"] == 1
+    assert all(torch.isfinite(value).all() for value in tensors.values())
+
+
+def test_two_processes_equal_one(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    tiny_run.run(one, "knob-ode", tiny_run.END_TO_END_TINY)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    script = Path(tiny_run.__file__)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(script.parents[2])}
+    done = subprocess.run(
+        [*torchrun, script, two, "knob-ode"], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    histories = [list(csv.DictReader((p / "paper" / "knob-ode-s0" / "history.csv").open())) for p in (one, two)]
+    losses = [[float(row["loss"]) for row in history[1:]] for history in histories]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+
+
+def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fit.main(["--method", "static", "--data", str(tmp_path)]) == 1
+    assert str(tmp_path) in capsys.readouterr().err
+    assert fit.main(["--method", "static", "--set", "depth=3"]) == 1
+    assert "depth: no such entry; known: name, width" in capsys.readouterr().err
+    assert fit.main(["--method", "static", "--set", "method.epochs=many"]) == 1
+    assert "wants int, got 'many'" in capsys.readouterr().err
+
+
+def test_the_curriculum_climbs_as_the_paper_says() -> None:
+    tops = [loop.top_severity(fit.RECIPES["paper"], 1, epoch) for epoch in (0, 29, 30, 59, 60, 99)]
+    assert tops == [2, 2, 3, 3, 5, 5]
+    tops = [loop.top_severity(fit.RECIPES["pocket"], 0, epoch) for epoch in (0, 5, 6, 11, 12, 19)]
+    assert tops == [2, 2, 3, 3, 5, 5]
+    assert loop.top_severity(fit.RECIPES["pocket"], 1, 0) == 5
