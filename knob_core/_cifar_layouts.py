@@ -124,12 +124,12 @@ def read_grid(path: Path, count: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(tiles.reshape(-1, 3, SIDE, SIDE)[:count])
 
 
-def write_grid(path: Path, images: NDArray[np.uint8]) -> None:
-    """(N, 3, 32, 32) -> a lossless WebP of 100 images a row, N a multiple of 100."""
+def write_grid(path: Path, images: NDArray[np.uint8], method: int = 6) -> None:
+    """(N, 3, 32, 32) -> a lossless WebP of 100 images a row, N a multiple of 100; method 0 is quick, 6 is small."""
     rows = len(images) // GRID_COLUMNS
     tiles = images.reshape(rows, GRID_COLUMNS, 3, SIDE, SIDE).transpose(0, 3, 1, 4, 2)
     picture = Image.fromarray(np.ascontiguousarray(tiles.reshape(rows * SIDE, GRID_COLUMNS * SIDE, 3)))
-    picture.save(path, format="WEBP", lossless=True, quality=100, method=6, exact=True)
+    picture.save(path, format="WEBP", lossless=True, quality=100 if method else 0, method=method, exact=True)
 
 
 LAYOUTS: dict[str, tuple[Callable[[str], str], Reader]] = {  # the file that gives a layout away, and its reader

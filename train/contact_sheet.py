@@ -1,0 +1,62 @@
+"""Draw the nineteen corruptions on one sheet: a row each, clean and severities 1 to 5.
+
+python -m train.contact_sheet [--out FILE] [--seed S]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from knob_core.cifar10c import SEVERITIES, make
+from knob_core.corruptions import NAMES, TRAINING
+from knob_core.data import Images, load_sample
+from knob_core.paths import ASSETS
+
+PLACES = (15, 17, 23)  # in the sample: a ship, a horse, a truck
+SHEET = ASSETS / "contact_sheet.png"
+ZOOM = 2  # pixels of the sheet for one of the image
+MARGIN, GAP, GUTTER, LABEL, HEAD = 20, 4, 18, 190, 44  # pixels
+PAPER, INK, FAINT = (255, 255, 255), (32, 36, 44), (110, 116, 128)
+
+
+def sheet(images: Images, seed: int = 0, names: tuple[str, ...] = NAMES) -> Image.Image:
+    """The images (k, 3, 32, 32) under every corruption, k in a cell."""
+    side = 32 * ZOOM
+    cell = len(images) * (side + GAP) - GAP + GUTTER
+    width = 2 * MARGIN + LABEL + cell * (1 + len(SEVERITIES)) - GUTTER
+    page = Image.new("RGB", (width, 2 * MARGIN + HEAD + len(names) * (side + GAP) - GAP), PAPER)
+    draw = ImageDraw.Draw(page)
+    large, small = ImageFont.load_default(20), ImageFont.load_default(14)
+    for column, severity in enumerate((0, *SEVERITIES)):
+        centre = MARGIN + LABEL + column * cell + (cell - GUTTER) // 2
+        draw.text((centre, MARGIN + 10), f"severity {severity}" if severity else "clean", INK, large, anchor="mt")
+    for row, name in enumerate(names):
+        top = MARGIN + HEAD + row * (side + GAP)
+        seen = name in TRAINING
+        draw.text((MARGIN, top + side // 2 + (0 if seen else 7)), name.replace("_", " "), INK, large, anchor="ls")
+        if seen:
+            draw.text((MARGIN, top + side // 2 + 18), "seen in training", FAINT, small, anchor="ls")
+        for column, severity in enumerate((0, *SEVERITIES)):
+            for k, image in enumerate(make(images, name, severity, seed)):
+                tile = Image.fromarray(image.transpose(1, 2, 0)).resize((side, side), Image.Resampling.NEAREST)
+                page.paste(tile, (MARGIN + LABEL + column * cell + k * (side + GAP), top))
+    return page
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m train.contact_sheet", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", metavar="FILE", type=Path, default=SHEET, help="default: %(default)s")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="default: %(default)s")
+    given = parser.parse_args(arguments)
+    images, _, _ = load_sample()
+    part = given.out.with_name(given.out.name + ".part")
+    sheet(images[list(PLACES)], given.seed).save(part, format="PNG", optimize=True)
+    part.replace(given.out)
+    print(given.out)
+
+
+if __name__ == "__main__":
+    main()
