@@ -67,7 +67,7 @@ def _check_images(images: Tensor) -> None:
 def _check_severity(severity: Severity, images: Tensor) -> Tensor:
     """Severity as a tensor (N,) on the images' device."""
     s = torch.as_tensor(severity, dtype=images.dtype, device=images.device)
-    if s.ndim > 1 or s.ndim == 1 and len(s) != len(images):
+    if s.ndim > 1 or (s.ndim == 1 and len(s) != len(images)):
         raise ValueError(f"severity must be a number or one per image ({len(images)},), got shape {tuple(s.shape)}")
     if not s.is_meta and s.numel():
         low, high = (v.item() for v in s.aminmax())
@@ -111,15 +111,16 @@ def corrupt_mixed(
     generator: Generator | None = None,
     names: Sequence[str] = TRAINING,
 ) -> Tensor:
-    """Image i under corruption names[choice[i]] at its severity; choice -1 leaves it alone. Groups, not a loop over images."""
+    """Image i under corruption names[choice[i]] at its severity; choice -1 leaves it alone. One call per corruption."""
     fs = [_check_name(name) for name in names]
     _check_images(images)
     s = _check_severity(severity, images)
     if choice.shape != (len(images),) or choice.dtype.is_floating_point:
         raise ValueError(f"choice must be integers of shape ({len(images)},), got {choice.dtype} {tuple(choice.shape)}")
     choice = choice.to(images.device)
-    if len(choice) and not (-1 <= int(choice.min()) and int(choice.max()) < len(fs)):
-        raise ValueError(f"choice must lie in [-1, {len(fs) - 1}], got {int(choice.min())} to {int(choice.max())}")
+    low, high = (int(v) for v in choice.aminmax()) if len(choice) else (-1, -1)
+    if low < -1 or high >= len(fs):
+        raise ValueError(f"choice must lie in [-1, {len(fs) - 1}], got {low} to {high}")
     out = images.clone()
     for k, f in enumerate(fs):
         group = (choice == k).nonzero().squeeze(1)

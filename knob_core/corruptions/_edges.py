@@ -39,20 +39,25 @@ def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
     ridge = torch.where(flat, across, torch.where(steep, along, torch.where(rising, down, up))) & (m > low)
     edge = ridge & (m > high)
     for _ in range(reach):
-        edge = ridge & (F.max_pool2d(edge.to(layer.dtype)[:, None], 3, 1, 1)[:, 0] > 0)
+        p = F.pad(edge, (1, 1, 1, 1))
+        p = p[:, :-2] | p[:, 1:-1] | p[:, 2:]
+        edge = ridge & (p[:, :, :-2] | p[:, :, 1:-1] | p[:, :, 2:])
     return edge
 
 
-def distance(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Euclidean distance (N, H, W) of every pixel to the nearest true one, FAR where there is none."""
+def distance(mask: Tensor, dtype: torch.dtype, most: int) -> Tensor:
+    """Euclidean distance (N, H, W) of every pixel to the nearest true one, cut at `most` pixels."""
     height, width = mask.shape[-2:]
-    i = torch.arange(height, dtype=dtype, device=mask.device)
     j = torch.arange(width, dtype=dtype, device=mask.device)
     left = torch.where(mask, j, -FAR).cummax(-1).values
-    right = -torch.where(mask.flip(-1), -j.flip(0), -FAR).cummax(-1).values.flip(-1)
-    line = torch.minimum(j - left, right - j).clamp(max=FAR) ** 2  # (N, H, W)
-    drop = (i[:, None] - i) ** 2  # (H, H)
-    return (line[:, None] + drop[:, :, None]).amin(2).sqrt()
+    right = torch.where(mask, -j, -FAR).flip(-1).cummax(-1).values.flip(-1)
+    line = torch.minimum(j - left, -right - j).square_()  # (N, H, W)
+    nearest = line.clone()
+    for k in range(1, min(most, height - 1) + 1):
+        raised = line + k * k
+        torch.minimum(nearest[:, k:], raised[:, :-k], out=nearest[:, k:])
+        torch.minimum(nearest[:, :-k], raised[:, k:], out=nearest[:, :-k])
+    return nearest.sqrt_().clamp_(max=most)
 
 
 def equalise(levels: Tensor, top: int) -> Tensor:
@@ -71,4 +76,6 @@ def equalise(levels: Tensor, top: int) -> Tensor:
 
 def box3(x: Tensor) -> Tensor:
     """Mean over 3x3 pixels of x (N, H, W), mirrored at the edge."""
-    return F.avg_pool2d(F.pad(x[:, None], (1, 1, 1, 1), mode="reflect"), 3, 1)[:, 0]
+    p = F.pad(x[:, None], (1, 1, 1, 1), mode="reflect")[:, 0]
+    p = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
+    return (p[:, :, :-2] + p[:, :, 1:-1]).add_(p[:, :, 2:]).mul_(1 / 9)

@@ -60,7 +60,7 @@ def gaussian_blur(images: Tensor, sigma: Tensor, radius: int, mode: str = "neare
 
 @lru_cache(maxsize=256)
 def zoom(size: int, factor: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """(size, size): the middle ceil(size / factor) samples stretched by `factor`, linear between samples, cut to size."""
+    """(size, size): the middle ceil(size / factor) samples stretched by `factor`, linear between them, cut to size."""
     crop = math.ceil(size / factor)
     stretched = round(crop * factor)
     first, trim = (size - crop) // 2, (stretched - size) // 2
@@ -74,7 +74,7 @@ def zoom(size: int, factor: float, dtype: torch.dtype, device: torch.device) -> 
 
 @lru_cache(maxsize=256)
 def pixelate(size: int, side: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """(size, size): averages over `side` cells of whole samples, each given back to the samples whose centre it holds."""
+    """(size, size): averages over `side` cells of whole samples, each given to the samples whose centre it holds."""
     cell = size / side
     matrix = [[0.0] * size for _ in range(size)]
     for i, line in enumerate(matrix):

@@ -19,7 +19,7 @@ def _pixels(images: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def affine(images: Tensor, shifts: Tensor) -> Tensor:
-    """Three corners of the central square, (+, +), (+, -), (-, -), move by shifts (N, 3, 2) pixels (x, y); edges mirrored."""
+    """Three corners of the middle, (+, +), (+, -), (-, -), move by shifts (N, 3, 2) pixels (x, y); edges mirrored."""
     height, width = images.shape[-2:]
     q = min(height, width) // 3
     cx, cy = width // 2, height // 2

@@ -1,6 +1,6 @@
 """Noise of the sensor: each channel value is disturbed by itself.
 
-gaussian: y = x + sigma n;  speckle: y = x + sigma x n;  shot: y = v Poisson(x / v);  impulse: y = 0 or 1 with probability p.
+gaussian: y = x + sigma n;  speckle: y = x + sigma x n;  shot: y = v Poisson(x / v);  impulse: y = 0 or 1 for a share p.
 Reference: Hendrycks & Dietterich (ICLR 2019), CIFAR-10-C constants.
 """
 
@@ -17,8 +17,6 @@ GAUSSIAN_NOISE = [[0.0], [0.04], [0.06], [0.08], [0.09], [0.10]]  # sigma
 SHOT_NOISE = [[0.0], [1 / 500], [1 / 250], [1 / 100], [1 / 75], [1 / 50]]  # v, one over the photons of a white value
 IMPULSE_NOISE = [[0.0], [0.01], [0.02], [0.03], [0.05], [0.07]]  # p, share of values replaced
 SPECKLE_NOISE = [[0.0], [0.06], [0.1], [0.12], [0.16], [0.2]]  # sigma, relative to the value
-
-TURN = 0.25  # severities that one impulse takes to appear
 
 
 def gaussian_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -46,14 +44,11 @@ def shot_noise(images: Tensor, severity: Tensor, generator: Generator | None) ->
 
 
 def impulse_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
-    """Dead and hot values. Each has its own turning point, where it goes to 0 or 1 within TURN of a severity."""
-    u = uniform(tuple(images.shape), images, generator)
-    rank = 1 - (2 * u - 1).abs()  # replaced where rank < p; to 0 where u < 1/2
-    lo = severity.floor()
-    f = (severity - lo).to(images.dtype).view(-1, 1, 1, 1)
-    (p,) = constants(IMPULSE_NOISE, lo, images)
-    (p_next,) = constants(IMPULSE_NOISE, severity.ceil(), images)
-    turn = (rank - p) / (p_next - p).clamp(min=1e-6)  # where between lo and lo + 1 this value turns
-    weight = ((f - turn * (1 - TURN)) / TURN).clamp(0, 1) * (turn < 1)
-    weight = torch.maximum(weight, (turn < 0).to(images.dtype))
-    return torch.lerp(images, (u >= 0.5).to(images.dtype), weight)
+    """Dead and hot values: those whose rank is below p. Between whole severities p's edge is soft, so none jumps."""
+    (p,) = constants(IMPULSE_NOISE, severity, images)
+    (below,) = constants(IMPULSE_NOISE, severity.floor(), images)
+    (above,) = constants(IMPULSE_NOISE, severity.ceil(), images)
+    edge = torch.minimum(p - below, above - p).clamp(min=1e-7)  # at most half of it is added or missing on either side
+    side = uniform(tuple(images.shape), images, generator).mul_(2).sub_(1)  # < 0 dead, >= 0 hot; rank 1 - |side|
+    weight = side.abs().mul_(1 / edge).add_((p - 1) / edge + 0.5).clamp_(0, 1)
+    return torch.lerp(images, side.ge_(0), weight)

@@ -92,7 +92,7 @@ def snow(images: Tensor, severity: Tensor, generator: Generator | None) -> Tenso
 def _water(liquid: Tensor, mix: Tensor) -> Tensor:
     """How bright each pixel's water is, (N, 1, H, W) in 0..mix; liquid (N, 1, H, W) is 0 where dry."""
     layer = (liquid[:, 0] * 255).floor().clamp(0, 255)  # (N, H, W)
-    depth = _edges.distance(_edges.canny(layer, low=50, high=150), layer.dtype).clamp(max=20)
+    depth = _edges.distance(_edges.canny(layer, low=50, high=150), layer.dtype, most=20)
     depth = _edges.equalise((_edges.box3(depth) + 1e-4).floor(), top=20)
     relief = torch.tensor(RELIEF, dtype=layer.dtype, device=layer.device).view(1, 1, 3, 3)
     depth = F.conv2d(F.pad(depth[:, None], (1, 1, 1, 1), mode="reflect"), relief)[:, 0].clamp(0, 255)
