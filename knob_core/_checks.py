@@ -69,9 +69,9 @@ def require_finite(name: str, x: Array) -> None:
         raise ValueError(f"{name} must be finite, got {first_bad(x, good)}")
 
 
-def knob(name: str, x: Any, low: float, *, above: bool) -> Array:
+def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) -> Array:
     """A knob as np.float64, float array or tensor; x > low where above, else x >= low. Plain integers are fine."""
-    allowed = f"finite and {'>' if above else '>='} {low:g}"
+    allowed = f"finite and {'>' if above else '>='} {low:g}" + (f" and <= {high:g}" if high < math.inf else "")
     if is_tensor(x):
         x = real_array(name, x, finite=False)
         values = x.detach().double().numpy() if _readable(x) else None
@@ -81,12 +81,12 @@ def knob(name: str, x: Any, low: float, *, above: bool) -> Array:
                 x = np.float64(x)
             except (TypeError, ValueError):
                 raise ValueError(f"{name} must be a number, {allowed}, got {x!r}") from None
-            if math.isfinite(x) and (x > low if above else x >= low):
+            if math.isfinite(x) and (x > low if above else x >= low) and x <= high:
                 return x
             raise ValueError(f"{name} must be {allowed}, got {x}")
         values = x = real_array(name, x, finite=False).astype(np.float64)
     if values is not None:
-        good = np.isfinite(values) & (values > low if above else values >= low)
+        good = np.isfinite(values) & (values > low if above else values >= low) & (values <= high)
         if not good.all():
             raise ValueError(f"{name} must be {allowed}, got {first_bad(values, good)}")
     return x
