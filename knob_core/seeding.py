@@ -5,7 +5,7 @@ The state is a hash of (seed, names and numbers of the piece): pieces are indepe
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 
 import numpy as np
 import torch
@@ -17,6 +17,6 @@ def generator(device: str | torch.device, seed: int, *piece: int | str) -> torch
     """The generator of one piece of work; a device has its own random numbers."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
         raise ValueError(f"seed is {seed!r}, expected a whole number in [0, {MAX_SEED}]")
-    numbers = [zlib.crc32(part.encode()) if isinstance(part, str) else int(part) for part in piece]
-    (state,) = np.random.SeedSequence([int(seed), *numbers]).generate_state(1, np.uint64)
-    return torch.Generator(device=device).manual_seed(int(state))
+    name = repr([part if isinstance(part, str) else int(part) for part in (seed, *piece)])
+    state = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
+    return torch.Generator(device=device).manual_seed(state)

@@ -92,6 +92,7 @@ def _settle(out: Path, images: Images, labels: Labels, seed: int, device: str) -
         "recipe": RECIPE,
         "seed": int(seed),
         "count": len(labels),
+        "chunk": CHUNK,
         "device": device.split(":")[0],
         "images": hashlib.sha256(np.ascontiguousarray(images).data).hexdigest(),
     }

@@ -20,6 +20,7 @@ from knob_core import data
 from knob_core._cifar_layouts import BATCHES, PER_BATCH, PICKLE_MD5, PIXELS, RECORD_MD5, write_grid
 from knob_core._torchvision import torchvision
 from knob_core.data import CLASSES, MEAN, STD, load_cifar10, load_sample
+from knob_core.paths import ROOT
 
 # A made test split of the right size: the sample's images ten times over, each time a little darker.
 
@@ -300,4 +301,4 @@ def test_a_damaged_sample_is_refused(change: str, tmp_path: Path, monkeypatch: p
 
 def test_images_are_read_without_torch() -> None:
     code = "import sys; from knob_core.data import load_sample; load_sample(); sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
+from knob_core.paths import ROOT
 from knob_core.schedules import (
     MAX_FRAMES,
     SCHEDULES,
@@ -158,4 +159,4 @@ def test_listed_holds_the_last() -> None:
 
 def test_schedules_need_no_torch() -> None:
     code = "import sys, knob_core.schedules; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
