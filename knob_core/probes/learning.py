@@ -23,6 +23,8 @@ class GateAdvantage:
 
     auc_oa: dict[str, float]
     auc_gca: dict[str, float]
+    auc_oa_error: dict[str, float]  # standard errors
+    auc_gca_error: dict[str, float]
     share: dict[str, float]
     polarisation: float
     saturated: float  # share of samples with g outside [0.02, 0.98]
@@ -36,6 +38,22 @@ def auc(score: ArrayLike, positive: ArrayLike) -> float:
     if not n_pos or not n_neg:
         return float("nan")
     return float((rankdata(score)[positive].sum() - n_pos * (n_pos + 1) / 2) / (n_pos * n_neg))
+
+
+def auc_error(score: ArrayLike, positive: ArrayLike) -> float:
+    """Standard error of `auc` (DeLong, DeLong & Clarke-Pearson 1988); NaN without two of both kinds.
+
+    A sample's placement is the share of the other kind that it beats; their variances over each kind make up the AUC's.
+    """
+    score, positive = np.asarray(score, float), np.asarray(positive, bool)
+    n_pos = int(positive.sum())
+    n_neg = positive.size - n_pos
+    if n_pos < 2 or n_neg < 2:
+        return float("nan")
+    ranks = rankdata(score)
+    beats_neg = (ranks[positive] - rankdata(score[positive])) / n_neg  # (n_pos,)
+    beats_pos = (ranks[~positive] - rankdata(score[~positive])) / n_pos  # (n_neg,)
+    return float(np.sqrt(beats_neg.var(ddof=1) / n_pos + beats_pos.var(ddof=1) / n_neg))
 
 
 def oracle_advantage(z_static: NDArray, z_dyn: NDArray, labels: NDArray) -> NDArray[np.bool_]:
@@ -65,6 +83,8 @@ def gate_advantage(z_static: NDArray, z_dyn: NDArray, g: NDArray, labels: NDArra
     return GateAdvantage(
         auc_oa={name: auc(g[mask], oa[mask]) for name, mask in masks.items()},
         auc_gca={name: auc(g[mask], gca[mask]) for name, mask in masks.items()},
+        auc_oa_error={name: auc_error(g[mask], oa[mask]) for name, mask in masks.items()},
+        auc_gca_error={name: auc_error(g[mask], gca[mask]) for name, mask in masks.items()},
         share={name: float(mask.mean()) for name, mask in masks.items()},
         polarisation=float(np.abs(g - 0.5).mean()),
         saturated=float(((g < 0.02) | (g > 0.98)).mean()),
