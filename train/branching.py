@@ -1,0 +1,129 @@
+"""Branch outputs of many models for the price of few: equal encoders share one pass, equal heads one result.
+
+Models of a seed that were fitted on one frozen encoder differ in their heads alone, and those of one loss not even
+there. Equality is decided by the weights' digest, never by a name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from knob_core import checkpoint
+from knob_core.data import Images
+from knob_core.models import METHODS, Attention, GatedClassifier, Outputs, Static
+from knob_core.paths import ASSETS
+from knob_core.pixels import to_unit
+
+CHECKPOINTS = ASSETS / "checkpoints"
+BATCH = 250  # images; fixed, since a convolution's rounding may depend on it
+
+
+@dataclass(frozen=True)
+class BranchArrays:
+    """What one pass gives for N images, as float32."""
+
+    z_static: NDArray[np.float32]  # (N, K)
+    z_dyn: NDArray[np.float32]  # (N, K)
+    u_star: NDArray[np.float32]  # (N,)
+
+    def outputs(self) -> Outputs:
+        return Outputs(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.z_static, self.z_dyn, self.u_star)))
+
+
+@dataclass(frozen=True)
+class Member:
+    """A model, what it is called, and the digests by which it shares work."""
+
+    method: str
+    seed: int
+    model: GatedClassifier
+    encoder: str  # digest of the encoder's weights
+    branches: str  # digest of all that its branch outputs depend on
+
+    @property
+    def name(self) -> str:
+        return f"{self.method}-s{self.seed}"
+
+    @property
+    def gated(self) -> bool:
+        return _gated(self.model)
+
+
+def _gated(model: GatedClassifier) -> bool:
+    return not isinstance(model, (Static, Attention))
+
+
+def find(paths: Sequence[Path]) -> list[Path]:
+    """Checkpoint files among paths and folders; of a training's folders, the finished models."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(path.glob("*.safetensors")) or sorted(path.glob("*/final.safetensors"))
+            if not inside:
+                raise FileNotFoundError(f"no checkpoints in {path}; make some: python -m train.fit --all")
+            found += inside
+        else:
+            found.append(path)
+    return found
+
+
+def load(paths: Sequence[Path], device: str | torch.device = "cpu") -> list[Member]:
+    """The models of checkpoint files, by seed, then in the family's order."""
+    members = []
+    for path in paths:
+        header = checkpoint.read_header(path)
+        if not isinstance(header.get("seed"), int):
+            raise ValueError(f"{path} does not say which seed it was trained with")
+        members.append(member(checkpoint.load(path, device), header["seed"]))
+    members.sort(key=lambda m: (m.seed, METHODS.index(m.method)))
+    names = [m.name for m in members]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"several checkpoints of {', '.join(twice)}; give one of each")
+    return members
+
+
+def member(model: GatedClassifier, seed: int) -> Member:
+    model = model.eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stubs forget it
+    encoder = digest(model.encoder)
+    kind = "gated" if _gated(model) else model.method
+    heads = {name: child for name, child in model.named_children() if name not in ("encoder", "knobs")}
+    branches = hashlib.sha256("".join([kind, encoder, *(digest(head) for head in heads.values())]).encode())
+    return Member(model.method, seed, model, encoder, branches.hexdigest()[:16])
+
+
+def digest(module: nn.Module) -> str:
+    """SHA-256 of a module's weights, by name."""
+    sha = hashlib.sha256()
+    for name, value in sorted(module.state_dict().items()):
+        sha.update(f"{name}{value.dtype}{tuple(value.shape)}".encode())
+        sha.update(value.detach().cpu().contiguous().numpy().tobytes())
+    return sha.hexdigest()
+
+
+def compute(members: Sequence[Member], images: Images | Tensor) -> dict[str, BranchArrays]:
+    """Branch outputs of images (N, 3, H, W), bytes or floats in [0, 1], by branch digest; each encoder runs once."""
+    distinct: dict[str, dict[str, GatedClassifier]] = {}  # encoder -> branches -> model
+    for m in members:
+        distinct.setdefault(m.encoder, {}).setdefault(m.branches, m.model)
+    parts: dict[str, list[Outputs]] = {key: [] for group in distinct.values() for key in group}
+    with torch.inference_mode():
+        for start in range(0, len(images), BATCH):
+            for group in distinct.values():
+                eye = max(group.values(), key=_gated)  # a gated model's `encode` gives all that the others read
+                device = next(eye.parameters()).device
+                batch = to_unit(images[start : start + BATCH], device).contiguous(memory_format=torch.channels_last)
+                encoded = eye.encode(batch)
+                for key, model in group.items():
+                    parts[key].append(Outputs(*(x.float().cpu() for x in model.decide(*encoded))))
+    return {
+        key: BranchArrays(*(torch.cat(x).numpy() for x in zip(*outputs, strict=True))) for key, outputs in parts.items()
+    }

@@ -1,0 +1,148 @@
+"""Measure checkpoints on CIFAR-10-C: `python -m train.evaluate [CHECKPOINT ...]`; writes assets/results.
+
+19 corruptions x 5 severities and clean: accuracy, NLL, Brier, ECE, debiased ECE of every output; probes E-1 and E-2.
+Goes on where it was stopped. Several processes share the work: `torchrun --nproc-per-node=N -m train.evaluate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from knob_core import cifar10c, data
+from train import branching, cell_metrics, distributed, histories, probe_tables, tables
+from train.branch_cache import BranchCache
+from train.branching import Member
+from train.pixels import HELD_OUT, UNITS, HeldOutPixels, TestPixels
+
+COUNT = 2000  # test images
+HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
+
+
+def fill(caches: Sequence[tuple[BranchCache, Sequence[str]]], rank: int = 0, world: int = 1) -> None:
+    """Compute whatever branch outputs are missing; processes take units by turns."""
+    work = [(cache, unit) for cache, units in caches for unit in units]
+    todo = [(cache, unit) for cache, unit in work[rank::world] if cache.missing(unit)]
+    with tqdm(todo, unit="unit", disable=True if rank else None, dynamic_ncols=True) as bar:  # None: on a terminal
+        for cache, unit in bar:
+            bar.set_postfix_str(unit)
+            cache.fill(unit)
+    distributed.wait_for_all()
+
+
+def evaluate(
+    members: Sequence[Member], test: TestPixels, held_out: HeldOutPixels, out: Path, test_cache: BranchCache,
+    held_out_cache: BranchCache,
+) -> None:  # fmt: skip
+    """All tables from filled caches."""
+    cells: list[dict[str, Any]] = []
+    fitted: list[dict[str, Any]] = []
+    e1: dict[str, list[dict[str, Any]]] = {name: [] for name in ("e1", "e1_summary", "e1_reliability", "e2_test")}
+    with tqdm(members, unit="model", disable=None, dynamic_ncols=True) as bar:
+        for member in bar:
+            bar.set_postfix_str(member.name)
+            temperature = cell_metrics.temperatures(member, held_out_cache, held_out)
+            for (output, fitted_on), value in temperature.items():
+                who = {"method": member.method, "seed": member.seed}
+                fitted.append({**who, "output": output, "fitted_on": fitted_on, "temperature": value})
+            cells += cell_metrics.rows(member, test_cache, test, temperature)
+            if member.gated:
+                for name, rows in probe_tables.probes(member, test_cache, test).items():
+                    e1[name] += rows
+    frame = tables.write(cells, out / "cells.csv")
+    tables.write(cell_metrics.summarise(frame), out / "summary.csv")
+    tables.write(fitted, out / "temperatures.csv")
+    for name, rows in e1.items():
+        tables.write(rows, out / f"{name}.csv")
+    note = {
+        "images": len(test.labels),
+        "held_out_images": len(held_out.labels),
+        "pixels": "official CIFAR-10-C files" if test.official else "our own corruptions",
+        "noise_seed": test.seed,
+        "models": {m.name: {"width": m.model.width, "branches": m.branches, **_knobs(m)} for m in members},
+        "torch": torch.__version__.split("+")[0],
+    }
+    part = out / "evaluation.json.part"
+    part.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+    part.replace(out / "evaluation.json")
+
+
+def _knobs(member: Member) -> dict[str, float]:
+    knobs = getattr(member.model, "knobs", None)
+    return {} if knobs is None else {"zeta": round(knobs.zeta, 6), "omega_n": round(knobs.omega_n, 6)}
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m train.evaluate", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "checkpoints", nargs="*", type=Path, default=[branching.CHECKPOINTS], metavar="CHECKPOINT",
+        help="files or folders of them; default: what ships",
+    )  # fmt: skip
+    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
+    parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of our own noise (default: %(default)s)")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="caches, and training histories")
+    return parser.parse_args(arguments)
+
+
+def official(root: str | None) -> Path | None:
+    if root is None:
+        return None
+    found = cifar10c.find(root)
+    if found is None:
+        raise FileNotFoundError(f"no CIFAR-10-C (labels.npy and 19 .npy files) at or under {root}")
+    lacking = sorted(set(UNITS[1:]) - set(cifar10c.available(found)))
+    if lacking:
+        raise FileNotFoundError(f"{found} lacks {', '.join(f'{name}.npy' for name in lacking)}")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    args = parse(arguments)
+    device = torch.device(args.device)
+    try:
+        rank, world = distributed.start(device)
+        if device.type == "cuda" and device.index is None and world > 1:
+            device = torch.device("cuda", rank % torch.cuda.device_count())
+        members = branching.load(branching.find(args.checkpoints), device)
+        images, labels = data.load_cifar10(args.data, "test")
+        if not 1 <= args.count <= len(labels):
+            raise ValueError(f"--count is {args.count}, expected 1 to {len(labels)}")
+        here = str(device)
+        test = TestPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here)
+        images, labels = data.load_cifar10(args.data, "train")
+        last = slice(len(labels) - HELD_OUT_COUNT, None)
+        held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
+        folder = args.runs / "evaluation"
+        test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
+        fill([(test_cache, UNITS), (held_out_cache, HELD_OUT)], rank, world)
+        if rank == 0:
+            evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
+            learning = histories.gather(args.runs)
+            if learning is not None:
+                tables.write(learning, args.out / "learning.csv")
+            print(f"{len(members)} models x {len(UNITS)} units x {args.count} images: {args.out}")
+    except (ValueError, FileNotFoundError) as error:
+        print(f"train.evaluate: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("train.evaluate: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    finally:
+        distributed.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

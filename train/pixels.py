@@ -1,0 +1,90 @@
+"""The images of an evaluation: 19 corruptions x 5 severities and clean, official files or our own pixels.
+
+A unit is one corruption at all its severities; it is rendered once and then shown to every model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from knob_core import cifar10c
+from knob_core.cifar10c import SEVERITIES
+from knob_core.corruptions import NAMES, TRAINING
+from knob_core.data import Images, Labels
+from train.corrupt import RECIPE
+
+CLEAN = "clean"
+UNITS = (CLEAN, *NAMES)
+HELD_OUT = ("held-out clean", "held-out corrupted")  # training images that no model saw: for temperatures
+PLACES = [(name, severity) for name in NAMES for severity in SEVERITIES]  # the 95 cells
+
+
+@dataclass(frozen=True)
+class TestPixels:
+    """N test images under everything; from the files in `official` where they are given."""
+
+    images: Images  # (N, 3, 32, 32)
+    labels: Labels  # (N,)
+    seed: int = 0
+    official: Path | None = None
+    device: str = "cpu"
+
+    @property
+    def identity(self) -> str:
+        """Names these pixels: another count, seed, recipe or source has another."""
+        source = "official" if self.official else f"own{RECIPE}-seed{self.seed}-{self.device.split(':')[0]}"
+        digest = hashlib.sha256(np.ascontiguousarray(self.images).data).hexdigest()[:8]
+        return f"{source}-{len(self.labels)}-{digest}"
+
+    def severities(self, unit: str) -> tuple[int, ...]:
+        return (0,) if unit == CLEAN else SEVERITIES
+
+    def render(self, unit: str) -> list[Images]:
+        """The images of a unit, one array (N, 3, 32, 32) for each severity."""
+        if unit == CLEAN:
+            return [self.images]
+        if self.official is not None:
+            read = [cifar10c.read(self.official, unit, s, len(self.labels)) for s in SEVERITIES]
+            for _, labels in read:
+                if not np.array_equal(labels, self.labels):
+                    raise ValueError(f"labels.npy in {self.official} are not those of the CIFAR-10 test split")
+            return [images for images, _ in read]
+        return [cifar10c.make(self.images, unit, s, self.seed, self.device) for s in SEVERITIES]
+
+
+@dataclass(frozen=True)
+class HeldOutPixels:
+    """N training images that were never trained on: clean, and shared out evenly over the four training corruptions."""
+
+    images: Images
+    labels: Labels
+    seed: int = 0
+    device: str = "cpu"
+
+    @property
+    def identity(self) -> str:
+        digest = hashlib.sha256(np.ascontiguousarray(self.images).data).hexdigest()[:8]
+        return f"held-out{RECIPE}-seed{self.seed}-{self.device.split(':')[0]}-{len(self.labels)}-{digest}"
+
+    def severities(self, unit: str) -> tuple[int, ...]:
+        return (0,)
+
+    def order(self, unit: str) -> np.ndarray:
+        """Which image stands at each place of a unit, (N,)."""
+        cells = len(TRAINING) * len(SEVERITIES)
+        places = np.arange(len(self.labels))
+        return places if unit == HELD_OUT[0] else np.concatenate([places[cell::cells] for cell in range(cells)])
+
+    def render(self, unit: str) -> list[Images]:
+        if unit == HELD_OUT[0]:
+            return [self.images]
+        cells = [(name, severity) for name in TRAINING for severity in SEVERITIES]
+        parts = [
+            cifar10c.make(self.images[index :: len(cells)], name, severity, self.seed, self.device)
+            for index, (name, severity) in enumerate(cells)
+        ]
+        return [np.concatenate(parts)]
