@@ -1,0 +1,23 @@
+"""The board: read-outs, scope, film strip and the open panel, in one message; and the tape with what no knob changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.components.loader import common, nothing, register
+from app.figures.bode import UNITS
+from app.panels import PANELS
+
+_board = register("knob_board", "board")
+_tape = register("knob_tape", "tape")
+
+
+def tape(content: dict[str, Any], *, key: str) -> None:
+    """Leave what no knob changes in the page; mount it outside the fast fragment."""
+    _tape(key=key, data={**common(), **content}, height=1)
+
+
+def board(message: dict[str, Any], *, key: str) -> dict[str, Any] | None:
+    """Mount the board with what moves; what the visitor chose to look at comes back (None: nothing yet)."""
+    spec = {"panels": [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()], "units": UNITS}
+    return _board(key=key, data={**common(), **message, "spec": spec}, default={"view": None}, on_view_change=nothing).view

@@ -1,0 +1,34 @@
+"""Register a component whose JavaScript is a static file.
+
+Inline JavaScript would travel with every message of a drag; two lines that import the file travel instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app.figures.palette import PALETTES
+
+_LOADER = """
+export default (component) => {
+  const modules = (globalThis.__knobModules ??= {});
+  (modules["%(module)s"] ??= import(new URL(component.data.base + "%(module)s.js", location.origin))).then((m) => m.default(component));
+};
+"""
+
+
+def register(name: str, module: str, isolate_styles: bool = True) -> Any:
+    """A component that runs app/static/<module>.js; register once per process, at import."""
+    return st.components.v2.component(name, html="", js=_LOADER % {"module": module}, isolate_styles=isolate_styles)
+
+
+def common() -> dict[str, Any]:
+    """What every message carries: where the static files are, and the palette."""
+    prefix = st.get_option("server.baseUrlPath").strip("/")
+    return {"base": f"/{prefix}/app/static/" if prefix else "/app/static/", "palettes": PALETTES}
+
+
+def nothing() -> None:
+    """A callback: Streamlit wants one for every value a component may set."""

@@ -1,0 +1,116 @@
+"""One operator's desk: where the knobs stand, what is looked at, what was before this turn, what is pinned.
+
+Everything that comes from the browser passes `take` and `look`, which clamp it. No Streamlit in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.figures.bode import UNITS
+from app.knobs import OMEGA_N, SPEEDS, ZETA, clamp
+from app.live import Live
+from app.panels import PANELS
+from knob_core.settings import MODES, Settings
+from knob_core.stream_measures import StreamMeasures
+
+FPS = (0.1, 1000.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """What the visitor looks at."""
+
+    panel: str = "step"
+    unit: str = UNITS[0]
+
+
+@dataclass
+class Desk:
+    """All of one visitor's console; it survives changes of page and of stream."""
+
+    settings: Settings = field(default_factory=Settings)
+    view: View = field(default_factory=View)
+    epoch: int = 0  # raised when Python moves the knobs; the browser obeys a new epoch only
+    view_epoch: int = 0
+    seq: int = 0  # the last hand that was taken
+    turn: int = 0
+    done: bool = True  # the hand has let go
+    before: StreamMeasures | None = None  # what the read-outs were when this turn began
+    now: StreamMeasures | None = None
+    pin: Settings | None = None
+    pins: int = 0  # how often the pin was pressed
+    live: Live | None = None
+    tick: int = 0
+    speed: int = 10
+
+    def push(self, settings: Settings) -> None:
+        """Move the knobs from Python: a link, a settings file."""
+        self.settings, self.before = settings, self.now
+        self.epoch += 1
+        self.seq = self.tick = 0
+        self.live = None
+
+    def values(self) -> dict[str, Any]:
+        """What the deck shows when it is (re)mounted or pushed."""
+        s = self.settings
+        return {"zeta": s.zeta, "omega_n": s.omega_n, "on": s.on, "memory": s.memory, "mode": s.mode, "speed": self.speed}
+
+    def take(self, hand: object) -> None:
+        """What the hand did. Hands of another epoch are stale; nothing in one is trusted."""
+        if not isinstance(hand, Mapping) or hand.get("epoch") != self.epoch:
+            return
+        old = self.settings
+        mode = hand.get("mode")
+        self.settings = replace(
+            old,
+            zeta=clamp(hand.get("zeta"), ZETA, old.zeta),
+            omega_n=clamp(hand.get("omega_n"), OMEGA_N, old.omega_n),
+            on=bool(hand.get("on", old.on)),
+            memory=bool(hand.get("memory", old.memory)),
+            mode=mode if mode in MODES else old.mode,
+        )
+        self.seq = whole(hand.get("seq"), self.seq)
+        turn = whole(hand.get("turn"), self.turn)
+        if turn != self.turn:
+            self.turn, self.before = turn, self.now
+        self.done = bool(hand.get("done", True))
+        pins = whole(hand.get("pin"), self.pins)
+        if pins != self.pins:
+            self.pins, self.pin = pins, None if self.pin else self.settings
+        speed = whole(hand.get("speed"), self.speed)
+        self.speed = speed if speed in SPEEDS else self.speed
+        self._play(bool(hand.get("play", False)), whole(hand.get("tick"), self.tick))
+
+    def _play(self, play: bool, tick: int) -> None:
+        if play and self.live is None:
+            self.live, self.tick = Live(), tick
+        if self.live is not None:
+            self.live.playing = play
+            self.live.due = min(max(0, tick - self.tick), Live.MOST_AT_ONCE)
+        self.tick = tick
+
+    def look(self, view: object) -> None:
+        """What the visitor chose to look at."""
+        if not isinstance(view, Mapping) or view.get("epoch") != self.view_epoch:
+            return
+        panel, unit = view.get("panel"), view.get("unit")
+        self.view = View(panel if panel in PANELS else self.view.panel, unit if unit in UNITS else self.view.unit)
+        self.settings = replace(self.settings, frame_rate=clamp(view.get("fps"), FPS, self.settings.frame_rate))
+
+    def seen(self) -> dict[str, Any]:
+        """The view as the board wants it."""
+        return {"panel": self.view.panel, "unit": self.view.unit, "fps": self.settings.frame_rate, "epoch": self.view_epoch}
+
+    def measured(self, measures: StreamMeasures) -> None:
+        """Remember the read-outs; the first of a turn have nothing before them but themselves."""
+        self.now = measures
+        if self.before is None:
+            self.before = measures
+
+
+def whole(value: object, otherwise: int) -> int:
+    """A count from outside."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else otherwise

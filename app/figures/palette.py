@@ -1,0 +1,82 @@
+"""One colour, one meaning, on every page: the palette, light and dark.
+
+Names stand in figures ("gate", "gate/0.2" for a tint) and become colours when a theme is known. The six meanings differ in
+lightness as well as in hue, so that they stay apart for colour-blind eyes; contrast with the background is tested.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIGHT = {
+    "background": "#ffffff",
+    "plot": "#fafbfc",
+    "grid": "#dfe3e8",
+    "text": "#1c2430",
+    "muted": "#5b6675",
+    "focus": "#0050b3",
+    "severity": "#6b7280",
+    "command": "#4a5568",
+    "gate": "#0a5bd3",
+    "ongate": "#ffffff",
+    "confidence": "#bf5b00",
+    "static": "#00796b",
+    "dyn": "#b3169b",
+    "wrong": "#b00020",
+    "good": "#1c2430",
+    "under": "#7a4fd0",
+    "critical": "#8a6d00",
+    "over": "#46627f",
+    "onregime": "#ffffff",
+}
+DARK = {
+    "background": "#0e1117",
+    "plot": "#131822",
+    "grid": "#2b3340",
+    "text": "#eef1f5",
+    "muted": "#a7b0bd",
+    "focus": "#9cc7ff",
+    "severity": "#a3abb7",
+    "command": "#c3cad4",
+    "gate": "#5aa6ff",
+    "ongate": "#06131f",
+    "confidence": "#ffab4a",
+    "static": "#3fd0b4",
+    "dyn": "#ff80df",
+    "wrong": "#ff6474",
+    "good": "#eef1f5",
+    "under": "#b79cff",
+    "critical": "#e6c34a",
+    "over": "#8fb0d1",
+    "onregime": "#0e1117",
+}
+PALETTES = {"light": LIGHT, "dark": DARK}
+
+
+def colour(name: str, theme: str) -> str:
+    """A palette name, or a tint "name/alpha" of it, as CSS; anything else comes back as it is."""
+    base, _, alpha = name.partition("/")
+    value = PALETTES[theme].get(base)
+    if value is None:
+        return name
+    if not alpha:
+        return value
+    red, green, blue = (int(value[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha})"
+
+
+def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
+    """The figure with colours for names, ready for plotly; our own keys, which plotly would refuse, are left out."""
+    own = {"hover", "titlegap", "hidden"}
+
+    def walk(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {k: walk(v, k) for k, v in value.items() if k not in own}
+        if isinstance(value, list):
+            return [walk(v, key) for v in value]
+        return colour(value, theme) if isinstance(value, str) and key in ("color", "fillcolor", "colorscale") else value
+
+    out = walk(figure)
+    text, paper = PALETTES[theme]["text"], PALETTES[theme]["background"]
+    out["layout"] |= {"font": {"color": text}, "paper_bgcolor": paper, "plot_bgcolor": PALETTES[theme]["plot"], "showlegend": False}
+    return out

@@ -1,0 +1,74 @@
+"""The scope: severity, gate and confidence over the stream, and how many paths are wrong at each frame.
+
+Split in two: `base` is what no knob changes (axes, severity, raw command, frame-by-frame ghosts), `moving` the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from app.figures.wire import band, line, pack
+
+ROWS = {"severity": (0.84, 1.0), "gate": (0.47, 0.8), "confidence": (0.1, 0.43), "wrong": (0.0, 0.075)}  # top to bottom
+
+
+def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_wrong: np.ndarray) -> dict[str, Any]:
+    """Everything that stays while a knob is turned; all (T,)."""
+    frames = len(severity)
+    labels = [("severity s", "severity", ""), ("gate g", "gate", "2"), ("confidence p", "confidence", "3")]
+    tops = {"": ROWS["severity"], "2": ROWS["gate"], "3": ROWS["confidence"]}
+    layout: dict[str, Any] = {
+        "margin": {"l": 44, "r": 10, "t": 4, "b": 20},
+        "xaxis": {"range": [-0.5, frames - 0.5], "anchor": "y4"},
+        "yaxis": {"range": [-0.2, 5.4], "domain": list(ROWS["severity"]), "tickvals": [0, 5], "anchor": "x"},
+        "yaxis2": {"range": [-0.02, 1.02], "domain": list(ROWS["gate"]), "tickvals": [0, 0.5, 1], "anchor": "x"},
+        "yaxis3": {"range": [-0.02, 1.02], "domain": list(ROWS["confidence"]), "tickvals": [0, 0.5, 1], "anchor": "x"},
+        "yaxis4": {"range": [-0.5, 1.5], "domain": list(ROWS["wrong"]), "tickvals": [0, 1], "ticktext": ["raw", "now"], "anchor": "x"},
+        "annotations": [
+            {"text": text, "x": 0.004, "xref": "x domain", "y": tops[axis][1] - 0.005, "yref": "paper", "xanchor": "left",
+             "yanchor": "top", "showarrow": False, "font": {"color": color, "weight": 600}}
+            for text, color, axis in labels
+        ],
+    }  # fmt: skip
+    data = [
+        line(severity, "severity", name="severity", shape="hv", width=2, hover=True),
+        line(command, "command/0.45", axis="y2", name="command σ(u*)", width=1, dash="dot"),
+        line(ghost_p, "confidence/0.5", axis="y3", name="frame by frame", width=1, dash="dot"),
+        wrong(ghost_wrong, 0),
+    ]
+    return {"data": data, "layout": layout}
+
+
+def wrong(share: np.ndarray, row: int) -> dict[str, Any]:
+    """One strip of cells: the share of paths that are wrong at each frame."""
+    return {
+        "type": "heatmap", "z": [pack(share)], "x0": 0, "dx": 1, "y0": row, "dy": 1, "yaxis": "y4", "zmin": 0, "zmax": 1,
+        "colorscale": [[0, "wrong/0"], [1, "wrong"]], "showscale": False,
+    }  # fmt: skip
+
+
+def moving(g: np.ndarray, p_max: np.ndarray, share_wrong: np.ndarray) -> list[dict[str, Any]]:
+    """What a turn changes: quartiles (3, T) of gate and confidence over paths, and the strip of wrong frames (T,)."""
+    return [
+        *band(g[0], g[2], "gate/0.2", axis="y2"),
+        *band(p_max[0], p_max[2], "confidence/0.2", axis="y3"),
+        line(g[1], "gate", axis="y2", name="gate", width=2, hover=True),
+        line(p_max[1], "confidence", axis="y3", name="confidence", width=2, hover=True),
+        wrong(share_wrong, 1),
+    ]
+
+
+def pinned(g: np.ndarray, p_max: np.ndarray) -> list[dict[str, Any]]:
+    """A pinned setting's gate and confidence (T,), dashed."""
+    return [
+        line(g, "gate", axis="y2", name="A gate", width=1.4, dash="dash"),
+        line(p_max, "confidence", axis="y3", name="A confidence", width=1.4, dash="dash"),
+    ]
+
+
+def turn_marks(frames: list[int]) -> list[dict[str, Any]]:
+    """Where the operator turned, as upright lines."""
+    line_style = {"color": "under", "width": 1.5}
+    return [{"type": "line", "x0": t, "x1": t, "xref": "x", "yref": "paper", "y0": 0.1, "y1": 0.8, "line": line_style} for t in frames]

@@ -1,0 +1,60 @@
+"""The two knobs and their presets, as data: ranges, homes, words, and one sentence of help for each control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ZETA = (0.05, 3.0)  # damping ratio
+OMEGA_N = (0.02, 3.0)  # rad/frame
+SPEEDS = (2, 5, 10, 20, 40)  # frames/s
+
+KNOBS: list[dict[str, Any]] = [
+    {
+        "id": "zeta", "symbol": "ζ", "name": "damping", "low": ZETA[0], "high": ZETA[1], "home": 0.7, "unit": "",
+        "words": ["nervous", "calm"], "ticks": [0.05, 0.1, 0.2, 0.5, 0.7, 1, 2, 3],
+        "zones": [[0.05, 0.95, "under"], [0.95, 1.05, "critical"], [1.05, 3, "over"]],
+        "help": "Calm or nervous: how strongly swings are damped. Below 1 the gate overshoots and rings, above 1 it creeps. "
+                "Drag up or right; Shift is fine; double click goes home.",
+    },
+    {
+        "id": "omega_n", "symbol": "ω_n", "name": "natural frequency", "low": OMEGA_N[0], "high": OMEGA_N[1], "home": 0.4,
+        "unit": "rad/frame", "words": ["slow", "alert"], "ticks": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3],
+        "zones": [[0.02, 0.15, "slow"], [0.15, 1, "middle"], [1, 3, "alert"]],
+        "help": "Slow or alert: how quickly the gate follows what the network sees, in radians per frame. "
+                "Drag up or right; Shift is fine; double click goes home.",
+    },
+]  # fmt: skip
+
+_PRESETS = [  # id, label, zeta, omega_n, help
+    ("nervous", "nervous", 0.15, 1.0, "Quick and hardly damped: overshoots and rings"),
+    ("balanced", "balanced", 0.7, 0.4, "Quick without much overshoot: home"),
+    ("critical", "critical", 1.0, 0.4, "Critically damped: as quick as can be without overshoot"),
+    ("conservative", "conservative", 1.4, 0.12, "Slow and over-damped: believes a change only when it lasts"),
+]
+
+HELP = {
+    "memory": "Static memory: the robust branch remembers what it has been seeing, with the same knobs; this is what stops flicker",
+    "continuous": "Continuous Mode: the gate's state is kept from frame to frame",
+    "reset": "Reset Mode: every frame starts from rest, as for unrelated pictures",
+    "play": "Live: frames arrive one by one and the knobs act on the running state",
+    "speed": "Frames that arrive a second while playing",
+    "pin": "Keep this setting as A, dashed, to compare with",
+}
+
+
+def presets(trained: tuple[float, float] | None = None) -> list[dict[str, Any]]:
+    """Every preset as id, label, zeta, omega_n, on, help; the trained values where they are known."""
+    rows = list(_PRESETS)
+    if trained:
+        rows.append(("trained", "trained", *trained, "The values that training found"))
+    listed = [dict(zip(("id", "label", "zeta", "omega_n", "help"), row, strict=True), on=True) for row in rows]
+    return [*listed, {"id": "off", "label": "off", "on": False, "help": "Frame by frame: no inertia, no memory"}]
+
+
+def clamp(value: object, bounds: tuple[float, float], otherwise: float) -> float:
+    """A number from outside, held within bounds; `otherwise` where it is no finite number."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
+    return min(bounds[1], max(bounds[0], number)) if number == number and abs(number) != float("inf") else otherwise

@@ -1,0 +1,158 @@
+"""The panel beside the scope: Step, Bode, Poles or Spring, as one message for the board.
+
+Numbers come from knob_core, pictures from app.figures; each panel is a figure, a small table and one sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.figures import bode, poles, step
+from app.figures.wire import pack
+from knob_core import gate, theory
+from knob_core.response import DYNAMICS
+from knob_core.settings import Settings
+from knob_core.stream_dynamics import command_noise, step_answer, tone_answer
+
+PANELS = {
+    "step": ("Step", "How the gate goes to a new level: measured on this stream, and by theory"),
+    "bode": ("Bode", "How much of a swing passes, and how late, at every frequency"),
+    "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
+    "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
+}
+STEP_FRAMES = 60
+TONE_PATHS = 8  # as many give an error bar, more would only cost time
+FREQ = np.geomspace(0.002, 0.499, 160)  # cycles/frame
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a panel may draw from: one image's paths under the present setting."""
+
+    settings: Settings
+    method: str
+    u: np.ndarray  # (r, T)
+    u_star: np.ndarray  # (r, T)
+    severity: np.ndarray  # (T,)
+    head: int | None = None  # live: the frame drawn last
+    pin: Settings | None = None
+
+
+def panel(name: str, shown: Shown, unit: str) -> dict[str, Any]:
+    """The open panel's message."""
+    content = {"step": _step, "bode": _bode, "poles": _poles, "spring": _spring}[name](shown, unit)
+    return {"id": name, "numbers": [], "note": "", "alt": PANELS[name][1], **content}
+
+
+def order(shown: Shown) -> str:
+    """Which dynamics act: "second order", "first order" or "none"."""
+    return DYNAMICS[shown.method] if shown.settings.on and shown.settings.mode == "continuous" else "none"
+
+
+def _theory_step(settings: Settings, kind: str, n: int) -> np.ndarray:
+    if kind == "second order":
+        return theory.step_response(settings.zeta, settings.omega_n, n)
+    if kind == "first order":
+        return gate.run_ema(np.ones(n), settings.omega_n, state=np.zeros(()))[0]
+    return np.ones(n)
+
+
+def _step(shown: Shown, unit: str) -> dict[str, Any]:
+    kind, s = order(shown), shown.settings
+    measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None else None
+    n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
+    ideal = _theory_step(s, kind, n)
+    pinned = _theory_step(shown.pin, kind, n) if shown.pin else None
+    by_theory = theory.step_info(_theory_step(s, kind, 600))
+    rows: list[list[str]] = [["", "theory", "", *(["measured"] if measured else [])]]
+    seen = theory.step_info(measured.median, final=1.0) if measured else None
+    for label, name in (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("overshoot", "Overshoot")):
+        value = getattr(by_theory, name)
+        if name == "Overshoot":
+            row = [label, f"{value:.1f} %", ""]
+        else:
+            row = [label, _frames(value), _seconds(value, s.frame_rate)]
+        if seen:
+            value = getattr(seen, name)
+            row.append(f"{value:.1f} %" if name == "Overshoot" else _frames(value))
+        rows.append(row)
+    if measured:
+        note = f"blue: {measured.count} step{'s' * (measured.count > 1)} of this stream, median and middle half of the paths; dashed: theory"
+    elif shown.head is not None:
+        note = "theory; steps are measured when the stream is not playing"
+    else:
+        note = "this schedule makes no sudden step that holds, so theory stands alone"
+    return {"figure": step.step(ideal, measured, pinned), "numbers": rows, "note": note}
+
+
+def _bode(shown: Shown, unit: str) -> dict[str, Any]:
+    kind, s = order(shown), shown.settings
+    if kind == "second order":
+        h, run = theory.frequency_response(s.zeta, s.omega_n, FREQ), lambda x: gate.run(x, s.zeta, s.omega_n)[0]
+        corner = theory.bandwidth(s.zeta, s.omega_n)
+    elif kind == "first order":
+        alpha = gate.ema_alpha(s.omega_n)
+        z = np.exp(-2j * np.pi * FREQ)
+        h, run, corner = alpha / (1 - (1 - alpha) * z), lambda x: gate.run_ema(x, s.omega_n)[0], s.omega_n / (2 * np.pi)
+    else:
+        h, run, corner = np.ones(len(FREQ), complex), lambda x: x, 0.5
+    spread = np.ptp(np.median(shown.u_star, axis=0))
+    measured = tone_answer(run, command_noise(shown.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2))
+    scale = bode.factor(unit, s.frame_rate)
+    peak = float(20 * np.log10(np.abs(h).max()))
+    rows = [
+        ["", "theory"],
+        ["passes up to (−3 dB)", f"{corner * scale:.3g} {unit}" if corner < 0.5 else "everything"],
+        ["resonance peak", f"{peak:.1f} dB" if peak > 0.05 else "none"],
+        ["swings of 5 frames", f"{20 * np.log10(abs(np.interp(0.2, FREQ, np.abs(h)))):.1f} dB"],
+    ]
+    note = "dots: a test tone in this stream's own noise, mean and standard error over paths; line: theory; dotted: −3 dB"
+    return {"figure": bode.bode(FREQ, h, measured, unit, s.frame_rate, min(corner, 0.499)), "numbers": rows, "note": note}
+
+
+def _poles(shown: Shown, unit: str) -> dict[str, Any]:
+    s, kind = shown.settings, order(shown)
+    found = theory.poles(s.zeta, s.omega_n)
+    size = float(np.abs(found.z).max())
+    rows = [
+        ["", "z", "s"],
+        *[[f"pole {i + 1}", _complex(found.z[i]), _complex(found.s[i])] for i in range(2)],
+        ["largest |z|", f"{size:.3f}", ""],
+        ["forgets half in", _frames(np.log(0.5) / np.log(size)) if 0 < size < 1 else "at once", ""],
+    ]
+    note = "crosses: the two poles; faint line: where they go when ζ turns; the nearer to the circle, the longer it remembers"
+    if kind != "second order":
+        note = "the second-order gate is not acting now; these are its poles at this setting"
+    return {"figure": poles.poles(found.z, found.s, s.zeta, s.omega_n, 3.0), "numbers": rows, "note": note}
+
+
+def _spring(shown: Shown, unit: str) -> dict[str, Any]:
+    u, u_star = np.median(shown.u, axis=0), np.median(shown.u_star, axis=0)
+    first = 0
+    if shown.head is not None:
+        arrived = np.isfinite(u)
+        u, u_star = (np.array([series[max(shown.head, 0)]]) if arrived.any() else np.zeros(1) for series in (u, u_star))
+        first = max(shown.head, 0)
+    reach = float(np.ceil(max(2.0, np.abs(shown.u_star).max() + 0.5)))
+    spring = {
+        "u": pack(u), "u_star": pack(u_star), "range": [-reach, reach], "first": first, "live": shown.head is not None,
+        "zeta": shown.settings.zeta, "omega_n": shown.settings.omega_n,
+    }  # fmt: skip
+    note = "the network pulls the mass to u*; spring (ω_n) and damper (ζ) decide how it gets there; where it stands is the gate"
+    return {"spring": spring, "figure": None, "note": note}
+
+
+def _frames(value: float) -> str:
+    return f"{value:.1f} fr" if np.isfinite(value) else "–"
+
+
+def _seconds(frames: float, fps: float) -> str:
+    return f"{frames / fps:.2f} s" if np.isfinite(frames) else ""
+
+
+def _complex(z: complex) -> str:
+    sign = "+" if z.imag >= 0 else "−"
+    return f"{z.real:.3f} {sign} {abs(z.imag):.3f}j".replace("-", "−") if abs(z.imag) > 5e-4 else f"{z.real:.3f}".replace("-", "−")

@@ -1,0 +1,69 @@
+"""What a visitor's session holds: the desk, the chosen stream, complaints; and the link that says it all.
+
+The two knobs' values live here for every page: `desk()` is the same object wherever it is asked for.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import streamlit as st
+
+from app import link
+from app.choice import Choice
+from app.desk import Desk
+
+
+def desk() -> Desk:
+    """This visitor's desk, made from the link on the first run."""
+    if "desk" not in st.session_state:
+        linked = link.read(st.query_params.to_dict())
+        st.session_state["desk"] = Desk(settings=linked.settings, view=linked.view)
+        st.session_state["choice"] = linked.choice
+        st.session_state["complaints"] = list(linked.complaints)
+    return st.session_state["desk"]
+
+
+def choice() -> Choice:
+    """The chosen stream."""
+    desk()
+    return st.session_state["choice"]
+
+
+def choose(new: Choice) -> None:
+    """Look at another stream; a live run belongs to the old one."""
+    if new != choice():
+        st.session_state["choice"] = new
+        own = desk()
+        own.live = own.before = own.now = None
+        own.epoch += 1
+
+
+def complaints() -> list[str]:
+    """What the link, an upload or a missing file was at fault for; shown until the next choice."""
+    desk()
+    return st.session_state["complaints"]
+
+
+def write_link() -> None:
+    """Put the whole setting into the address bar; only when a hand has let go, and only when it changed."""
+    own = desk()
+    said = link.write(own.settings, own.view, choice())
+    if st.session_state.get("link", {}) != said:
+        st.session_state["link"] = said
+        st.query_params.from_dict(said)
+
+
+def component_value(key: str, name: str) -> Any:
+    """What a component of ours last reported, before it is mounted in this run."""
+    state = st.session_state.get(key)
+    return state.get(name) if state is not None and hasattr(state, "get") else None
+
+
+@st.cache_resource(show_spinner=False)
+def freeze_garbage() -> bool:
+    """Once per process, when all is loaded: the collection after every rerun then walks what is new only."""
+    gc.collect()
+    gc.freeze()
+    return True

@@ -1,0 +1,202 @@
+// The operator's desk: two knobs, presets, switches, transport. Everything the hand does leaves as one value, "hand".
+// Pacing: the next value leaves when Python's answer to the last one has arrived (its seq), so nothing queues up and nothing is lost.
+import { Knob } from "./knob.js";
+import { once } from "./look.js";
+
+const PATIENCE_MS = 600; // an answer that does not come (a rerun in between) must not freeze the knob
+
+class Deck {
+  constructor(root, data) {
+    this.root = root;
+    this.spec = data.spec;
+    this.hand = { ...data.values, epoch: data.epoch, seq: 0, turn: 0, tick: 0, pin: 0, play: false, done: true };
+    this.waiting = 0;
+    this.dirty = false;
+    this.build();
+  }
+
+  build() {
+    const { spec, root } = this;
+    const box = (this.box = document.createElement("section"));
+    box.className = "deck";
+    box.setAttribute("aria-label", "knobs");
+    box.innerHTML = `<div class="dials"></div>
+      <div class="regime" role="img"><i></i><i></i><i></i></div><p class="regime-text" aria-live="polite"></p>
+      <div class="presets" role="group" aria-label="presets"></div>
+      <div class="switches"></div><div class="transport"></div><p class="pinned" hidden></p>`;
+    root.appendChild(box);
+    this.knobs = {};
+    for (const knob of spec.knobs)
+      this.knobs[knob.id] = new Knob(box.querySelector(".dials"), knob, (value, phase) => this.turned(knob, value, phase));
+    this.presets = spec.presets.map((preset) => {
+      const b = this.button(box.querySelector(".presets"), preset.label, preset.help, () => this.apply(preset));
+      b.dataset.preset = preset.id;
+      return b;
+    });
+    if (spec.switches) this.buildSwitches(box.querySelector(".switches"));
+    if (spec.transport) this.buildTransport(box.querySelector(".transport"));
+  }
+
+  button(parent, text, help, click) {
+    const b = document.createElement("button");
+    b.type = "button";
+    b.textContent = text;
+    b.title = help;
+    b.onclick = click;
+    parent.appendChild(b);
+    return b;
+  }
+
+  buildSwitches(parent) {
+    const { help } = this.spec;
+    this.memory = this.button(parent, "memory", help.memory, () => this.change({ memory: !this.hand.memory }));
+    this.memory.setAttribute("role", "switch");
+    this.memory.className = "switch";
+    const modes = document.createElement("div");
+    modes.className = "modes";
+    modes.setAttribute("role", "radiogroup");
+    modes.setAttribute("aria-label", "mode");
+    parent.appendChild(modes);
+    this.modes = ["continuous", "reset"].map((mode) => {
+      const b = this.button(modes, mode, help[mode], () => this.change({ mode }));
+      b.setAttribute("role", "radio");
+      return b;
+    });
+  }
+
+  buildTransport(parent) {
+    const { help, speeds } = this.spec;
+    this.play = this.button(parent, "", help.play, () => this.toggle());
+    this.play.className = "play";
+    const select = (this.speed = document.createElement("select"));
+    select.title = help.speed;
+    select.setAttribute("aria-label", "speed");
+    for (const fps of speeds) select.add(new Option(`${fps} frames/s`, fps));
+    select.value = String(this.hand.speed ?? 10);
+    select.onchange = () => { this.hand.speed = Number(select.value); this.clock(); this.push(); };
+    parent.appendChild(select);
+    this.pin = this.button(parent, "pin A", help.pin, () => { this.hand.pin += 1; this.push(); });
+  }
+
+  /** A knob moved. A new turn begins when a hand takes hold: what was before it stays on the read-outs. */
+  turned(knob, value, phase) {
+    if (phase === "refused") return this.say(`${knob.symbol} goes from ${knob.low} to ${knob.high}`);
+    if (phase === "start" || phase === "jump") this.hand.turn += 1;
+    if (phase === "start") { this.hand.done = false; return undefined; }
+    const moved = this.hand[knob.id] !== value || !this.hand.on;
+    this.hand[knob.id] = value;
+    if (phase !== "end" || moved) this.hand.on = true;
+    this.hand.done = phase !== "move";
+    this.paint();
+    this.push();
+    return undefined;
+  }
+
+  apply(preset) {
+    this.hand.turn += 1;
+    this.hand.on = preset.on;
+    if (preset.on) Object.assign(this.hand, { zeta: preset.zeta, omega_n: preset.omega_n });
+    this.hand.done = true;
+    for (const [id, knob] of Object.entries(this.knobs)) knob.set(this.hand[id]);
+    this.paint();
+    this.push();
+  }
+
+  change(what) {
+    Object.assign(this.hand, what, { turn: this.hand.turn + 1, done: true });
+    this.paint();
+    this.push();
+  }
+
+  toggle() {
+    this.hand.play = !this.hand.play;
+    this.clock();
+    this.paint();
+    this.push();
+  }
+
+  /** While playing, ask for one more frame at every tick; Python catches up when it was slower. */
+  clock() {
+    clearInterval(this.timer);
+    if (!this.hand.play) return;
+    this.timer = setInterval(() => {
+      if (!this.box.isConnected) return clearInterval(this.timer);
+      if (document.hidden) return undefined;
+      this.hand.tick += 1;
+      this.push();
+      return undefined;
+    }, 1000 / (this.hand.speed || 10));
+  }
+
+  push() {
+    this.dirty = true;
+    const age = performance.now() - this.sentAt;
+    if (this.waiting && age < PATIENCE_MS) {
+      clearTimeout(this.late);
+      this.late = setTimeout(() => this.flush(), PATIENCE_MS - age);
+    } else this.flush();
+  }
+
+  flush() {
+    clearTimeout(this.late);
+    if (!this.dirty || !this.box.isConnected) return;
+    this.dirty = false;
+    this.hand.seq += 1;
+    this.waiting = this.hand.seq;
+    this.sentAt = performance.now();
+    this.emit("hand", { ...this.hand });
+  }
+
+  /** Python's answer: the receipt, the words, and, on a new epoch, values pushed from Python. */
+  adopt(data) {
+    this.data = data;
+    const held = Object.values(this.knobs).some((k) => k.drag);
+    if (data.epoch !== this.hand.epoch && !held) {
+      Object.assign(this.hand, data.values, { epoch: data.epoch, tick: 0 });
+      for (const [id, knob] of Object.entries(this.knobs)) knob.set(this.hand[id]);
+      this.clock();
+    }
+    this.paint();
+    if (this.waiting && data.seq >= this.waiting) {
+      this.waiting = 0;
+      if (this.dirty) this.flush();
+    }
+  }
+
+  say(text) {
+    this.box.querySelector(".regime-text").textContent = text;
+  }
+
+  paint() {
+    const { hand, data, box } = this;
+    if (!data) return;
+    box.classList.toggle("off", !hand.on);
+    const order = ["under", "critical", "over"];
+    box.querySelectorAll(".regime i").forEach((el, i) => {
+      el.textContent = ["under-damped", "critical", "over-damped"][i];
+      el.className = hand.on && order[i] === data.regime ? `now ${order[i]}` : order[i];
+    });
+    box.querySelector(".regime").setAttribute("aria-label", data.words);
+    this.say(data.words);
+    this.presets.forEach((b, i) => {
+      const p = this.spec.presets[i];
+      b.setAttribute("aria-pressed", String(p.on ? hand.on && p.zeta === hand.zeta && p.omega_n === hand.omega_n : !hand.on));
+    });
+    if (this.memory) {
+      this.memory.setAttribute("aria-checked", String(hand.memory));
+      this.memory.disabled = hand.mode === "reset" || !hand.on;
+      this.modes.forEach((b, i) => b.setAttribute("aria-checked", String(hand.mode === ["continuous", "reset"][i])));
+    }
+    if (this.play) {
+      this.play.textContent = hand.play ? "❚❚ pause" : "▶ play";
+      this.play.setAttribute("aria-pressed", String(hand.play));
+      this.pin.textContent = data.pinned ? "unpin A" : "pin A";
+      this.pin.setAttribute("aria-pressed", String(Boolean(data.pinned)));
+      const note = box.querySelector(".pinned");
+      note.hidden = !data.pinned;
+      note.textContent = data.pinned ? `A (dashed): ${data.pinned}` : "";
+    }
+  }
+}
+
+export default (component) => once(component, "deck.css", (host, data) => new Deck(host, data));

@@ -1,0 +1,50 @@
+// Stylesheets and theme for our components: colours come from one table (app/figures/palette.py), the rest from Streamlit's theme.
+
+/** Load a stylesheet into a shadow root once, before anything is shown. */
+export function styled(root, base, file) {
+  return new Promise((done) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = base + file;
+    link.onload = link.onerror = () => done();
+    root.appendChild(link);
+  });
+}
+
+/** "dark" or "light", by the page's own background. */
+export function theme(el) {
+  const colour = getComputedStyle(el).getPropertyValue("--st-background-color").trim();
+  const probe = (theme.context ??= document.createElement("canvas").getContext("2d"));
+  probe.fillStyle = "#ffffff";
+  probe.fillStyle = colour || "#ffffff";
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(probe.fillStyle.slice(i, i + 2), 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light";
+}
+
+/** Make the palette available as CSS variables, and return the theme's table. */
+export function themed(el, palettes) {
+  const name = theme(el);
+  if (el.dataset.theme !== name) {
+    el.dataset.theme = name;
+    for (const [k, v] of Object.entries(palettes[name])) el.style.setProperty(`--${k}`, v);
+  }
+  return palettes[name];
+}
+
+/** Build a component once in its host, then hand it every newer message; those that came while it was being built are not lost. */
+export async function once(component, file, build) {
+  const host = component.parentElement;
+  host._latest = component;
+  if (host._part === undefined) {
+    host._part = null;
+    await styled(host, component.data.base, file);
+    host._part = build(host, host._latest.data);
+  }
+  const part = host._part;
+  if (!part) return;
+  const { data, setStateValue, setTriggerValue } = host._latest;
+  part.emit = setStateValue;
+  part.fire = setTriggerValue;
+  part.palette = themed(part.box, data.palettes);
+  part.adopt(data);
+}

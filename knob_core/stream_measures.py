@@ -1,0 +1,120 @@
+"""What an operator understands of a stream: flicker, trembling, lag, and being sure while wrong.
+
+All from p_max (R, T), predicted (R, T), labels (R,) and severity (T,); flips and sure-and-wrong are per 100 frames.
+Lag: the frames after a step of severity until the mean path has made 63 % (95 %) of its way to its new level.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from knob_core import metrics
+from knob_core.branches import Branches
+from knob_core.response import Response
+
+SURE = 0.9  # p_max above which an answer counts as sure
+STEADY_AFTER = 10  # frames that severity must have stood still
+STEP_SIZE = 0.5  # a change of severity from one frame to the next that counts as a step
+
+
+@dataclass(frozen=True)
+class StreamMeasures:
+    """One setting's balance over a stream; NaN where the stream cannot tell."""
+
+    flips: float  # changes of the predicted class per 100 frames
+    jitter: float  # mean |change of p_max| from frame to frame in steady stretches
+    lag63: float  # frames
+    lag95: float  # frames
+    sure_wrong: float  # frames with p_max > 0.9 and a wrong answer, per 100
+    accuracy: float  # in [0, 1]
+    nll: float  # nats
+    ece: float  # debiased, 15 equal-mass bins
+    ece_floor: float  # what a perfectly calibrated predictor would show at this size
+
+
+def flips(predicted: np.ndarray) -> float:
+    """Changes of the predicted class per 100 frames, averaged over the paths."""
+    if predicted.shape[-1] < 2:
+        return math.nan
+    return 100.0 * float(np.mean(predicted[..., 1:] != predicted[..., :-1]))
+
+
+def steady(severity: np.ndarray, after: int = STEADY_AFTER) -> np.ndarray:
+    """(T,) bool: severity has been the same for the last `after` frames."""
+    moved = np.concatenate([[True], np.diff(severity) != 0])
+    last_move = np.maximum.accumulate(np.where(moved, np.arange(len(severity)), 0))
+    return np.arange(len(severity)) - last_move >= after
+
+
+def jitter(p_max: np.ndarray, severity: np.ndarray) -> float:
+    """Mean |p_max(t) - p_max(t-1)| where severity is steady; over all frames where it never is."""
+    if p_max.shape[-1] < 2:
+        return math.nan
+    still = steady(severity)[1:]
+    change = np.abs(np.diff(p_max, axis=-1))
+    return float(change[..., still].mean() if still.any() else change.mean())
+
+
+def steps(severity: np.ndarray, size: float = STEP_SIZE) -> list[tuple[int, int]]:
+    """[(first frame of the new level, frame at which the level ends)] of every sudden change that then holds."""
+    jumps = np.flatnonzero(np.abs(np.diff(severity)) >= size) + 1
+    out = []
+    for start in jumps:
+        moves = np.flatnonzero(np.diff(severity[start:]) != 0)
+        end = int(start + moves[0] + 1) if len(moves) else len(severity)
+        if end - start > 2 * STEADY_AFTER:
+            out.append((int(start), end))
+    return out
+
+
+def lag(path: np.ndarray, severity: np.ndarray, fraction: float = 0.63) -> float:
+    """Frames until the mean of `path` (R, T) has made `fraction` of its way after a step, averaged over the steps.
+
+    The levels are means of the last third of each stretch; a step whose levels differ by less than four standard errors
+    of the paths tells nothing and is left out.
+    """
+    mean = path.mean(axis=0)  # (T,)
+    found = []
+    for start, end in steps(severity):
+        before = slice(max(0, start - (end - start) // 3), start)
+        after = slice(end - (end - start) // 3, end)
+        move = path[:, after].mean(axis=1) - path[:, before].mean(axis=1)  # (R,)
+        error = move.std(ddof=1) / math.sqrt(len(move)) if len(move) > 1 else 0.0
+        low, high = mean[before].mean(), mean[after].mean()
+        if abs(high - low) < max(4 * error, 1e-3):
+            continue
+        arrived = np.flatnonzero((mean[start:end] - low) / (high - low) >= fraction)
+        if len(arrived):
+            found.append(float(arrived[0]))
+    return float(np.mean(found)) if found else math.nan
+
+
+def sure_and_wrong(p_max: np.ndarray, correct: np.ndarray) -> float:
+    """Frames per 100 that are wrong with p_max above 0.9."""
+    return 100.0 * float(np.mean((p_max > SURE) & ~correct)) if p_max.size else math.nan
+
+
+def measure(branches: Branches, response: Response, first: int = 0) -> StreamMeasures:
+    """Every measure of a response, from frame `first` on; paths without a label count for flips, jitter and lag only."""
+    severity = branches.severity[first:]
+    p_max, predicted = response.p_max[:, first:], response.predicted[:, first:]
+    known = branches.labels >= 0
+    labels = branches.labels[known, None]  # (R', 1)
+    correct = predicted[known] == labels
+    confidence = p_max[known].ravel()
+    probabilities = response.probabilities[known, first:]
+    chosen = np.take_along_axis(probabilities, np.broadcast_to(labels[..., None], (*correct.shape, 1)), axis=-1)
+    return StreamMeasures(
+        flips=flips(predicted),
+        jitter=jitter(p_max, severity),
+        lag63=lag(response.g[:, first:], severity, 0.63),
+        lag95=lag(response.g[:, first:], severity, 0.95),
+        sure_wrong=sure_and_wrong(p_max[known], correct),
+        accuracy=float(correct.mean()) if correct.size else math.nan,
+        nll=float(-np.log(np.maximum(chosen, 1e-12)).mean()) if correct.size else math.nan,
+        ece=metrics.ece_debiased(confidence, correct.ravel()) if correct.size else math.nan,
+        ece_floor=metrics.noise_floor(confidence, debiased=True) if correct.size else math.nan,
+    )
