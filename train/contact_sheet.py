@@ -15,8 +15,8 @@ from knob_core.corruptions import NAMES, TRAINING
 from knob_core.data import Images, load_sample
 from knob_core.paths import ASSETS
 
-PLACES = (15, 17, 23)  # in the sample: a ship, a horse, a truck
-SHEET = ASSETS / "contact_sheet.png"
+PLACES = (10, 17, 23)  # in the sample: an airplane, a horse, a truck
+SHEET = ASSETS / "contact_sheet.webp"
 ZOOM = 2  # pixels of the sheet for one of the image
 MARGIN, GAP, GUTTER, LABEL, HEAD = 20, 4, 18, 190, 44  # pixels
 PAPER, INK, FAINT = (255, 255, 255), (32, 36, 44), (110, 116, 128)
@@ -51,10 +51,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", metavar="FILE", type=Path, default=SHEET, help="default: %(default)s")
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="default: %(default)s")
     given = parser.parse_args(arguments)
-    images, _, _ = load_sample()
     part = given.out.with_name(given.out.name + ".part")
-    sheet(images[list(PLACES)], given.seed).save(part, format="PNG", optimize=True)
-    part.replace(given.out)
+    try:
+        page = sheet(load_sample()[0][list(PLACES)], given.seed)
+        page.save(part, format="WEBP", lossless=True, method=6)
+        part.replace(given.out)
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"error: {error}\n")
     print(given.out)
 
 

@@ -38,13 +38,16 @@ def write(out: Path, images: Images, labels: Labels, indices: Labels) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m train.sample", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m train.sample", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--out", metavar="DIR", type=Path, default=SAMPLE, help="default: %(default)s")
     given = parser.parse_args(arguments)
-    images, labels = load_cifar10(given.data, split="test")
-    indices = choose(labels)
-    write(given.out, images[indices], labels[indices], indices)
+    try:
+        images, labels = load_cifar10(given.data, split="test")
+        indices = choose(labels)
+        write(given.out, images[indices], labels[indices], indices)
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"error: {error}\n")
     print(f"{len(indices)} images in {given.out}")
 
 

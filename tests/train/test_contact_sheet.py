@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from knob_core.cifar10c import make
@@ -24,7 +25,17 @@ def test_cells_hold_the_corrupted_images() -> None:
 
 
 def test_the_command_writes_one_whole_picture(tmp_path: Path) -> None:
-    main(["--out", str(tmp_path / "sheet.png")])
-    assert [path.name for path in tmp_path.iterdir()] == ["sheet.png"]
-    with Image.open(tmp_path / "sheet.png") as page:
+    main(["--out", str(tmp_path / "sheet.webp")])
+    assert [path.name for path in tmp_path.iterdir()] == ["sheet.webp"]
+    with Image.open(tmp_path / "sheet.webp") as page:
         assert page.height > 19 * 32 * ZOOM and page.width > 18 * 32 * ZOOM
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"), [(["--seed", "-1"], "seed is -1"), (["--out", "no/such/sheet.webp"], "no/such")]
+)
+def test_bad_commands(arguments: list[str], cause: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--out", str(tmp_path / "sheet.webp"), *arguments])
+    assert caught.value.code == 2 and cause in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -31,3 +31,10 @@ def test_made_again_it_is_the_same(shared: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(data, "SAMPLE", tmp_path)
     assert all((a == b).all() for a, b in zip(load_sample(), shipped, strict=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["images.webp", "sample.json"]
+
+
+def test_without_data_it_says_how_to_have_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--data", str(tmp_path), "--out", str(tmp_path / "out")])
+    assert caught.value.code == 2 and "Three ways" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
