@@ -105,8 +105,8 @@ class Command(nn.Module):
         self.scale = nn.BatchNorm1d(inputs, affine=False)
         self.net = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(inplace=True), nn.Linear(hidden, 1))
 
-    def forward(self, features: Tensor, early: list[Tensor], z_static: Tensor, z_dyn: Tensor) -> Tensor:
-        inputs = torch.cat((features, stage_statistics(early), confidences(z_static, z_dyn)), 1)
+    def forward(self, features: Tensor, statistics: Tensor, z_static: Tensor, z_dyn: Tensor) -> Tensor:
+        inputs = torch.cat((features, statistics, confidences(z_static, z_dyn)), 1)
         return self.net(self.scale(inputs)).squeeze(1)
 
 
@@ -162,13 +162,15 @@ class GatedClassifier(nn.Module):
         self.dyn_head = Head(8 * width, num_classes)
         self.command = Command(width)
 
-    def encode(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
-        return self.encoder(images)
+    def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """All that the heads and the gate read: final features (N, 8w) and stage statistics (N, 14w)."""
+        features, early = self.encoder(images)
+        return features, stage_statistics(early)
 
-    def decide(self, features: Tensor, early: list[Tensor]) -> Outputs:
-        """The branches from the encoder's features."""
+    def decide(self, features: Tensor, statistics: Tensor) -> Outputs:
+        """The branches from what `encode` gave."""
         z_static, z_dyn = self.static_head(features), self.dyn_head(features)
-        return Outputs(z_static, z_dyn, self.command(features, early, z_static, z_dyn))
+        return Outputs(z_static, z_dyn, self.command(features, statistics, z_static, z_dyn))
 
     def forward(self, images: Tensor) -> Outputs:
         return self.decide(*self.encode(images))
@@ -190,46 +192,53 @@ class GatedClassifier(nn.Module):
         return self.logits(self(images), mode)
 
 
-class Static(GatedClassifier):
-    """The static branch alone; the other head is present, as in the paper's count, and unused."""
-
-    method = "static"
+class Ungated(GatedClassifier):
+    """One output, nothing to turn: both branches of `Outputs` are the same logits."""
 
     def __init__(self, width: int = 64, num_classes: int = 10) -> None:
         super().__init__(width, num_classes)
         del self.command
 
-    def decide(self, features: Tensor, early: list[Tensor]) -> Outputs:
-        z = self.static_head(features)
+    def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        features, _ = self.encoder(images)
+        return features, features.new_empty((len(features), 0))  # nobody reads statistics here
+
+    def decide(self, features: Tensor, statistics: Tensor) -> Outputs:
+        z = self.mix(features)
         return Outputs(z, z, z.new_zeros(z.shape[0]))
+
+    def mix(self, features: Tensor) -> Tensor:
+        raise NotImplementedError
 
     def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
         _check_mode(mode)
         return outputs.z_static
 
 
-class Attention(GatedClassifier):
+class Static(Ungated):
+    """The static branch alone; the other head is present, as in the paper's count, and unused."""
+
+    method = "static"
+
+    def mix(self, features: Tensor) -> Tensor:
+        return self.static_head(features)
+
+
+class Attention(Ungated):
     """Channel attention over both heads' activations: a mix that is not convex, so nothing bounds its confidence."""
 
     method = "attention"
 
     def __init__(self, width: int = 64, num_classes: int = 10) -> None:
         super().__init__(width, num_classes)
-        del self.command
         channels, squeezed = 16 * width, 3 * width // 2
         self.squeeze, self.excite = nn.Linear(channels, squeezed), nn.Linear(squeezed, channels)
 
-    def decide(self, features: Tensor, early: list[Tensor]) -> Outputs:
-        """Both branches are the mixed logits: there is no gate to turn."""
+    def mix(self, features: Tensor) -> Tensor:
         static, dyn = self.static_head.activations(features), self.dyn_head.activations(features)
         weights = torch.sigmoid(self.excite(torch.relu(self.squeeze(torch.cat((static, dyn), 1)))))  # (N, 2d)
         static_weights, dyn_weights = weights.chunk(2, 1)
-        z = self.static_head.out(static * static_weights) + self.dyn_head.out(dyn * dyn_weights)
-        return Outputs(z, z, z.new_zeros(z.shape[0]))
-
-    def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
-        _check_mode(mode)
-        return outputs.z_static
+        return self.static_head.out(static * static_weights) + self.dyn_head.out(dyn * dyn_weights)
 
 
 class KnobIA(GatedClassifier):

@@ -16,7 +16,18 @@ FORBIDDEN = {
     "train": {"streamlit", "app"},
     "app/figures": {"streamlit", "torch", "torchvision"},
 }
-LIGHT = "gate theory fusion metrics schedules settings branches stream_measures data shipped".split()
+LIGHT = (
+    "gate",
+    "theory",
+    "fusion",
+    "metrics",
+    "schedules",
+    "settings",
+    "branches",
+    "stream_measures",
+    "data",
+    "shipped",
+)
 
 
 def imports(path: Path) -> set[str]:
@@ -51,7 +62,7 @@ def test_requirements_are_exact() -> None:
 
 
 def test_nothing_is_pickled() -> None:
-    allowed = {"knob_core/_cifar_layouts.py"}  # reads torchvision's layout through an unpickler that admits plain data only
+    allowed = {"knob_core/_cifar_layouts.py"}  # torchvision's layout, through an unpickler that admits plain data only
     users = {
         str(path.relative_to(ROOT))
         for folder in ("app", "knob_core", "train")
@@ -62,6 +73,8 @@ def test_nothing_is_pickled() -> None:
 
 
 def test_assets_stay_small() -> None:
-    tracked = subprocess.run(["git", "ls-files", "assets"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    tracked = subprocess.run(
+        ["git", "ls-files", "assets"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
     sizes = [(ROOT / name).stat().st_size for name in tracked.splitlines() if (ROOT / name).exists()]
     assert sum(sizes) <= 80e6

@@ -26,6 +26,7 @@ from train.progress import Progress
 from train.recipes import RECIPES, Recipe, as_dict, override
 
 SEEDS = (0, 1, 2)
+MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass
 WARM_ENTRIES = (
     *("name", "width", "warm", "batch", "chunk", "clean_share"),
     *("curriculum", "label_smoothing", "validation", "limit"),
@@ -54,6 +55,8 @@ class Workplace:
 
 def fit(method: str, recipe: Recipe, seed: int, place: Workplace) -> models.GatedClassifier:
     """Train one method of one seed to its end; the warm stage first, where the recipe has one."""
+    if recipe.width < MIN_WIDTH:
+        raise ValueError(f"width must be at least {MIN_WIDTH} to train, got {recipe.width}")
     identity = {"recipe": as_dict(recipe), "method": method, "seed": seed}
     torch.manual_seed(seed)
     model = models.build(method, recipe.width).to(place.device)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from knob_core import corruptions, fusion
-from knob_core.models import Attention, GatedClassifier, KnobODE, ODELite, Outputs, Static
+from knob_core.models import GatedClassifier, KnobODE, ODELite, Outputs, Ungated
 from train.batches import Batch
 from train.recipes import Recipe
 
@@ -50,7 +50,7 @@ def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> St
     assert isinstance(model, GatedClassifier)
     outputs = model.decide(*encode(model, batch.images, frozen=recipe.warm is not None))
     logits = model.logits(outputs, "settled")
-    if isinstance(model, (Static, Attention)):
+    if isinstance(model, Ungated):
         return Step(cross_entropy(logits, batch.labels), _accuracy(logits, batch), logits.new_tensor(0.5))
     loss = branch_loss(outputs, batch, recipe) + gate_loss(outputs, batch, recipe)
     if isinstance(model, (ODELite, KnobODE)) and step % recipe.stream_every == 0:
@@ -62,7 +62,7 @@ def _accuracy(logits: Tensor, batch: Batch) -> Tensor:
     return (logits.argmax(1) == batch.labels).float().mean()
 
 
-def encode(model: GatedClassifier, images: Tensor, frozen: bool) -> tuple[Tensor, list[Tensor]]:
+def encode(model: GatedClassifier, images: Tensor, frozen: bool) -> tuple[Tensor, Tensor]:
     with torch.set_grad_enabled(not frozen and torch.is_grad_enabled()):
         return model.encode(images)
 
@@ -97,10 +97,10 @@ def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe) -> Tensor:
         streams.append(_stream(batch.images[paths], frames, generator))
         labels.append(batch.labels[paths])
     with torch.no_grad():
-        features, early = model.encode(torch.cat(streams).contiguous(memory_format=torch.channels_last))
+        encoded = model.encode(torch.cat(streams).contiguous(memory_format=torch.channels_last))
         was_training = model.command.training
         model.command.eval()  # its input statistics belong to the batches
-        outputs = model.decide(features, early)
+        outputs = model.decide(*encoded)
         model.command.train(was_training)
     target = torch.cat(labels)  # (P,)
     shape = (len(target), frames)

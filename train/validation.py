@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import corruptions, seeding
-from knob_core.models import Attention, GatedClassifier, Outputs, Static
+from knob_core.models import GatedClassifier, Outputs, Ungated
 from knob_core.probes.learning import gate_advantage
 
 SEVERITIES = (3.0, 5.0)  # of each training corruption
@@ -63,7 +63,7 @@ def measure_method(model: GatedClassifier, validation: Validation) -> dict[str, 
     """Accuracies, and for gated methods the E-2 measures over clean and corrupted images alike, and the knobs."""
     z_static, z_dyn, u_star = _outputs(model, validation, model)
     row = _accuracies(model.logits(Outputs(z_static, z_dyn, u_star), "settled"), validation)
-    if isinstance(model, (Static, Attention)):
+    if isinstance(model, Ungated):
         return row
     row |= _accuracies(z_static, validation, "static_") | _accuracies(z_dyn, validation, "dyn_")
     g = torch.sigmoid(u_star)

@@ -13,7 +13,7 @@ from train import distributed
 from train.fit import Workplace, fit
 from train.recipes import PAPER, POCKET, Recipe
 
-SMALL = {"width": 4, "batch": 32, "chunk": 16, "validation": 40, "limit": 160, "stream_frames": 4, "stream_every": 2}
+SMALL = {"width": 8, "batch": 32, "chunk": 16, "validation": 40, "limit": 160, "stream_frames": 4, "stream_every": 2}
 WARM_TINY = replace(
     POCKET,
     **SMALL,

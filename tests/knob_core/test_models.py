@@ -106,7 +106,9 @@ def test_streams_teach_the_knobs() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("resnet", 64), ("static", 0), ("static", 6), ("static", 64, 1)], ids=["method", "none", "odd", "classes"]
+    "arguments",
+    [("resnet", 64), ("static", 0), ("static", 6), ("static", 64, 1)],
+    ids=["method", "none", "odd", "classes"],
 )
 def test_unknown_models_are_refused(arguments: tuple) -> None:
     with pytest.raises(ValueError, match=r"must be"):

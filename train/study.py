@@ -1,0 +1,171 @@
+"""Which losses wake the gate? Heads and gate trained on the cached features of one warm encoder, a row a variant.
+
+`python -m train.study --seed 0 --data DIR` prints the table of train/STUDY.md; the encoder runs once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from knob_core import corruptions, data, metrics, models, seeding
+from knob_core.probes.learning import gate_advantage
+from train import checkpoints, losses
+from train.batches import Batch, augment, corrupt_chunk
+from train.recipes import POCKET, Recipe
+
+SEVERITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
+VARIANTS: dict[str, dict[str, float]] = {
+    "the recipe": {},
+    "advantage target only": {"severity_weight": 0.0},
+    "severity target only": {"advantage_weight": 0.0},
+    "fused loss only": {"severity_weight": 0.0, "advantage_weight": 0.0},
+    "severity target doubled": {"severity_weight": 1.0},
+    "static not smoothed": {"static_smoothing": 0.0},
+    "static smoothed more": {"static_smoothing": 0.2},
+}
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the heads read, with labels and severities."""
+
+    encoded: tuple[Tensor, Tensor]
+    labels: Tensor
+    severity: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def rows(self, index: Tensor | slice) -> Features:
+        return Features((self.encoded[0][index], self.encoded[1][index]), self.labels[index], self.severity[index])
+
+
+@torch.no_grad()
+def encode(model: models.GatedClassifier, images: Tensor, labels: Tensor, severity: Tensor) -> Features:
+    parts = [model.encode(x.contiguous(memory_format=torch.channels_last)) for x in images.split(250)]
+    features, statistics = (torch.cat(part) for part in zip(*parts, strict=True))
+    return Features((features, statistics), labels, severity)
+
+
+def training_features(model: models.GatedClassifier, images: Tensor, labels: Tensor, recipe: Recipe) -> Features:
+    """Augmented, half of them corrupted, as a batch of the method stage is."""
+    generator = seeding.generator("cpu", 0, "study")
+    x, severity = corrupt_chunk(augment(images.float() / 255, 32, generator), 5.0, recipe.clean_share, generator)
+    return encode(model, x, labels, severity)
+
+
+def test_features(model: models.GatedClassifier, images: Tensor, labels: Tensor) -> dict[str, Features]:
+    """Clean, and each unseen corruption at five severities."""
+    x = images.float() / 255
+    cells = {"clean": encode(model, x, labels, torch.zeros(len(x)))}
+    for name in corruptions.TEST:
+        for s in SEVERITIES:
+            y = corruptions.corrupt(x, name, s, seeding.generator("cpu", 1, "study", name, int(s)))
+            cells[f"{name} {s:g}"] = encode(model, y, labels, torch.full((len(x),), s))
+    return cells
+
+
+def train_heads(model: models.GatedClassifier, train: Features, recipe: Recipe, epochs: int) -> None:
+    """The method stage on cached features."""
+    parameters = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
+    optimizer = torch.optim.AdamW(parameters, lr=recipe.method.lr, weight_decay=recipe.method.weight_decay)
+    generator = torch.Generator().manual_seed(0)
+    steps = epochs * (len(train) // recipe.batch)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    model.train()
+    for _ in range(epochs):
+        order = torch.randperm(len(train), generator=generator)
+        for index in order.split(recipe.batch)[: len(train) // recipe.batch]:
+            rows = train.rows(index)
+            batch = Batch(torch.empty(0), rows.labels, rows.severity, ())
+            outputs = model.decide(*rows.encoded)
+            if isinstance(model, models.Ungated):
+                loss = cross_entropy(outputs.z_static, rows.labels)
+            else:
+                loss = losses.branch_loss(outputs, batch, recipe) + losses.gate_loss(outputs, batch, recipe)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    model.eval()
+
+
+@torch.no_grad()
+def measure(model: models.GatedClassifier, cells: dict[str, Features]) -> dict[str, float]:
+    """The acceptance figures of the gate, over the unseen corruptions."""
+    out = {name: model.decide(*cell.encoded) for name, cell in cells.items()}
+    ce = {name: [float(cross_entropy(z, cells[name].labels)) for z in (o.z_dyn, o.z_static)] for name, o in out.items()}
+    worst = np.mean([ce[f"{name} 5"] for name in corruptions.TEST], 0)
+    g = {name: torch.sigmoid(o.u_star) for name, o in out.items()}
+    corrupted = [name for name in cells if name != "clean"]
+    columns = [(out[name].z_static, out[name].z_dyn, g[name], cells[name].labels) for name in corrupted]
+    probe = gate_advantage(*(torch.cat(column).numpy() for column in zip(*columns, strict=True)))
+    mean_u = {n: [float(out[f"{n} {s:g}"].u_star.mean()) for s in SEVERITIES] for n in corruptions.TEST}
+    rho = [spearmanr(SEVERITIES, means)[0] for means in mean_u.values()]
+    probs = {name: torch.softmax(model.logits(o, "settled"), 1).numpy() for name, o in out.items()}
+    labels = cells["clean"].labels.numpy()
+    return {
+        "dyn clean": ce["clean"][0],
+        "static clean": ce["clean"][1],
+        "dyn 5": worst[0],
+        "static 5": worst[1],
+        "shot 1": float(g["shot_noise 1"].mean()),
+        "shot 5": float(g["shot_noise 5"].mean()),
+        "monotone": float(sum(r <= -0.9 for r in rho)),
+        "AUC OA": probe.auc_oa["all"],
+        "AUC GCA": probe.auc_gca["all"],
+        "Π": probe.polarisation,
+        "saturated": probe.saturated,
+        "acc clean": 100 * metrics.accuracy(probs["clean"], labels),
+        "Avg-C": 100 * float(np.mean([metrics.accuracy(probs[name], labels) for name in corrupted])),
+        "ECE_deb": float(np.mean([metrics.ece_debiased(probs[name], labels) for name in corrupted])),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m train.study", description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--images", type=int, default=20000, help="training images, each seen once")
+    parser.add_argument("--epochs", type=int, default=10, help="over the cached features")
+    args = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    state, _ = checkpoints.read(args.runs / "pocket" / f"warm-s{args.seed}" / "state.safetensors")
+    prefix = "model.encoder."
+    encoder = {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
+    images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data))
+    sample, sample_labels, _ = data.load_sample()
+
+    def fresh(method: str = "knob-ia") -> models.GatedClassifier:
+        torch.manual_seed(args.seed)
+        model = models.build(method, POCKET.width)
+        model.encoder.load_state_dict(encoder)
+        return model.eval()
+
+    picked = torch.randperm(len(images) - POCKET.validation, generator=torch.Generator().manual_seed(0))[: args.images]
+    train = training_features(fresh(), images[picked], labels[picked], POCKET)
+    cells = test_features(fresh(), torch.from_numpy(sample), torch.from_numpy(sample_labels))
+    rows = [("static alone", fresh("static"), POCKET)]
+    rows += [(name, fresh(), replace(POCKET, **changes)) for name, changes in VARIANTS.items()]
+    for number, (name, model, recipe) in enumerate(rows):
+        train_heads(model, train, recipe, args.epochs)
+        result = measure(model, cells)
+        if number == 0:
+            print("| variant | " + " | ".join(result) + " |\n|---|" + "---|" * len(result))
+        print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in result.values()) + " |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
