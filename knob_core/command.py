@@ -1,0 +1,58 @@
+"""A command u* for models that have none: trust the eye unless it is unsure or contradicts what was seen so far.
+
+u* = w . [1, H(now), H(seen), JS(now, seen)],  entropies H in units of log K, Jensen-Shannon divergence in bits.
+"Seen" is the observer: the logits through the gate's own recursion (DESIGN: static memory) with knobs of its own, so
+that u* does not depend on where the operator's knobs stand, and is computed once per stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knob_core import _checks as check
+from knob_core import gate
+
+FEATURES = ("bias", "entropy now", "entropy seen", "divergence")
+
+
+@dataclass(frozen=True)
+class Command:
+    """Weights of the features, and the observer's knobs."""
+
+    weights: tuple[float, float, float, float] = (0.0, -2.0, 2.0, -4.0)
+    zeta: float = 1.0
+    omega_n: float = 0.3  # rad/frame
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(FEATURES) or not np.isfinite(self.weights).all():
+            raise ValueError(f"weights must be {len(FEATURES)} finite numbers, got {self.weights!r}")
+        check.knobs(self.zeta, self.omega_n, 1.0)
+
+    def __call__(self, z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:
+        """u* (...) from logits (..., K)."""
+        return features(z_seen, z_now) @ np.asarray(self.weights)
+
+
+def observe(z: np.ndarray, command: Command) -> np.ndarray:
+    """What has been seen so far, frame by frame, of logits (..., T, K); it starts from the first frame."""
+    first = z[..., 0, :]
+    state = np.stack([first, np.zeros_like(first)], axis=-1)  # (..., K, 2)
+    return gate.run(z, command.zeta, command.omega_n, state=state, axis=-2)[0]
+
+
+def features(z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:
+    """(..., 4), each of order one for any number of classes."""
+    z = np.stack(np.broadcast_arrays(z_now, z_seen)).astype(np.float64, copy=False)  # (2, ..., K)
+    p = np.exp(z - z.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    now, seen = entropy(p)
+    divergence = entropy(p.mean(axis=0)) - (now + seen) / 2  # nats
+    unit = np.log(z.shape[-1])
+    return np.stack([np.ones_like(now), now / unit, seen / unit, divergence / np.log(2)], axis=-1)
+
+
+def entropy(p: np.ndarray) -> np.ndarray:
+    """-sum p log p over the last axis, nats."""
+    return -(p * np.log(np.maximum(p, 1e-300))).sum(axis=-1)

@@ -1,0 +1,10 @@
+"""The gate in a running system: frame in, answer out, knobs free to turn at any time.
+
+stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", zeta=0.7, omega_n=0.4)
+answer = stream.step(frame)
+"""
+
+from knob_core.runtime.answer import Answer
+from knob_core.runtime.stream import KnobStream
+
+__all__ = ["Answer", "KnobStream"]

@@ -1,0 +1,91 @@
+"""One frame of many streams: from branch outputs and a state to an answer and the next state.
+
+memory -> command -> gate -> fusion, each as `knob_core.response` does over a whole stream. Nothing is changed in place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from knob_core import gate
+from knob_core.ema import NEUTRAL
+from knob_core.response import DYNAMICS
+from knob_core.runtime import hold
+from knob_core.runtime.answer import Answer, answer
+from knob_core.runtime.sources import Branch, Source
+from knob_core.runtime.state import State
+from knob_core.settings import Settings
+
+
+def advance(
+    old: State,
+    branch: Branch,
+    elapsed: np.ndarray,  # (N,) frames
+    clock: np.ndarray,  # (N,) s
+    knobs: tuple[float, float],  # zeta, omega_n that act on this frame
+    settings: Settings,  # for its switches
+    source: Source,
+) -> tuple[Answer, State]:
+    """Rows that are not finite hold their last good frame; memory and gate go on behind their switches."""
+    good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)  # (N,)
+    if branch.u_star is not None:
+        good &= np.isfinite(branch.u_star)
+    first, seen = good & ~old.seen, good | old.seen
+    z_static = np.where(good[:, None], branch.z_static, old.z_static)  # (N, K)
+    z_dyn = np.where(good[:, None], branch.z_dyn, old.z_dyn)  # (N, K)
+    start = np.stack([z_static, np.zeros_like(z_static)], axis=-1)  # (N, K, 2): there already, and still
+
+    def remember(past: np.ndarray, zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
+        """z_static with inertia, from a stream's first frame on."""
+        past = np.where(first[:, None, None], start, past)
+        return hold.advance(z_static, old.z_static, zeta, omega_n, elapsed, past)
+
+    u_star, observer = branch.u_star, old.observer
+    if source.command is not None:
+        z_seen, observer = remember(observer, source.command.zeta, source.command.omega_n)
+        u_star = source.command(z_seen, z_dyn)
+    assert u_star is not None, "a source without a command gives u_star"
+    u_star = np.where(good, u_star, old.u_star)  # (N,)
+    z_memory, memory = remember(old.memory, *knobs)
+    u, g, x = _gate(u_star, old, elapsed, knobs, settings, source.method)
+    age = np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
+    new = State(x, memory, observer, z_static, z_dyn, u_star, seen, age, clock)
+    remembers = settings.on and settings.memory and settings.mode == "continuous"
+    zeta, omega_n = knobs
+    said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}
+    return answer(z_memory if remembers else z_static, z_dyn, g, seen, **said), new
+
+
+def _gate(
+    u_star: np.ndarray,
+    old: State,
+    elapsed: np.ndarray,
+    knobs: tuple[float, float],
+    settings: Settings,
+    method: str,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(u, g, x): x is the running gate's state, whatever its switch says."""
+    zeta, omega_n = knobs
+    kind, reset = DYNAMICS[method], settings.mode == "reset"
+    if kind == "none":
+        return u_star, np.zeros_like(u_star) if method == "static" else gate.sigmoid(u_star), old.gate
+    if kind == "first order":
+        g_star = gate.sigmoid(u_star)
+        g = hold.advance_ema(g_star, gate.sigmoid(old.u_star), omega_n, elapsed, old.gate[:, 0])
+        x = np.stack([g, np.zeros_like(g)], axis=-1)
+        if not settings.on:
+            return u_star, g_star, x
+        if reset:
+            g = NEUTRAL + gate.ema_alpha(omega_n) * (g_star - NEUTRAL)
+        return _logit(g), g, x
+    u, x = hold.advance(u_star, old.u_star, zeta, omega_n, elapsed, old.gate)
+    if not settings.on:
+        u = u_star
+    elif reset:
+        u = gate.reset_gain(zeta, omega_n) * u_star
+    return u, gate.sigmoid(u), x
+
+
+def _logit(g: np.ndarray) -> np.ndarray:
+    g = np.clip(g, 1e-7, 1 - 1e-7)
+    return np.log(g / (1 - g))

@@ -1,0 +1,63 @@
+"""What one step of a stream says, and how sure it is.
+
+p = softmax(z_fuse), label = argmax p, p_max = max p; T_eff and CSR as in `knob_core.fusion`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from knob_core import fusion, metrics
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One frame of N streams; of a single frame, the same without the first axis and as plain numbers."""
+
+    probabilities: np.ndarray  # (N, K)
+    label: np.ndarray  # (N,) class, -1 where a stream has never seen a good frame
+    p_max: np.ndarray  # (N,)
+    g: np.ndarray  # (N,) in [0, 1]
+    u: np.ndarray  # (N,)
+    u_star: np.ndarray  # (N,) the command that was followed
+    t_eff: np.ndarray  # (N,) >= 1, NaN where nothing was seen
+    csr: np.ndarray  # (N,) <= 1, NaN where nothing was seen
+    missing: np.ndarray  # (N,) bool: no good frame this time, the last one was held
+    age: np.ndarray  # (N,) frames since the last good frame, 0 now
+    zeta: float  # the knobs that acted, both of one turn
+    omega_n: float  # rad/frame
+
+    def single(self) -> Answer:
+        """The only stream's answer, as plain numbers."""
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Answer(**{name: _first(value) for name, value in values.items()})
+
+
+def _first(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    return value[0] if value.ndim > 1 else value[0].item()
+
+
+def answer(
+    z_static: np.ndarray,  # (N, K), after memory where that is on
+    z_dyn: np.ndarray,  # (N, K)
+    g: np.ndarray,  # (N,)
+    seen: np.ndarray,  # (N,) bool
+    **rest: Any,
+) -> Answer:
+    """Fuse the branches and say everything about the result."""
+    fused = fusion.diagnose(z_static, z_dyn, g)
+    probabilities = metrics.softmax(fused.z_fuse)  # (N, K)
+    return Answer(
+        probabilities=probabilities,
+        label=np.where(seen, fused.top, -1),
+        p_max=probabilities.max(axis=-1),
+        g=g,
+        t_eff=np.where(seen, fused.t_eff, np.nan),
+        csr=np.where(seen, fused.csr, np.nan),
+        **rest,
+    )

@@ -1,0 +1,60 @@
+"""The gate across a gap: frames that did not come count as the last good one, held.
+
+With a held command c the gate's deviation from rest, x - [c, 0], is multiplied by A each frame, so n frames are A^n.
+A gap of n frames is n - 1 held ones and then the new one, in m = round(n) equal steps of dt = n / m frames: the
+bilinear map with one long step would throw u past its command instead of letting it settle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from knob_core import gate
+
+MAX_ELAPSED = 1e9  # frames; a year at 30 frames/s
+
+
+def split(elapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(m, dt): whole number of steps and the length of each, in frames."""
+    m = np.maximum(np.rint(elapsed), 1.0)
+    return m.astype(np.int64), elapsed / m
+
+
+def advance(
+    command: np.ndarray,  # (N,) or (N, K): what this frame asks for
+    held: np.ndarray,  # alike: what the frame before asked for
+    zeta: float,
+    omega_n: float,
+    elapsed: np.ndarray,  # (N,) frames since that one
+    state: np.ndarray,  # (N, 2) or (N, K, 2)
+) -> tuple[np.ndarray, np.ndarray]:
+    """(u, state) of the second-order gate after this frame."""
+    if np.all(elapsed == 1.0):
+        return gate.step(command, zeta, omega_n, 1.0, state)
+    m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
+    if np.any(m > 1):
+        a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
+        rest = np.stack([held, np.zeros_like(held)], axis=-1)
+        coasted = rest + np.einsum("...ij,...j->...i", _power(a, m - 1), state - rest)
+        state = np.where(m[..., None] > 1, coasted, state)
+    return gate.step(command, zeta, omega_n, dt, state)
+
+
+def advance_ema(
+    command: np.ndarray, held: np.ndarray, omega_n: float, elapsed: np.ndarray, state: np.ndarray
+) -> np.ndarray:
+    """g of the first-order gate after this frame; all (N,)."""
+    m, dt = split(elapsed)
+    coasted = held + np.exp(-omega_n * dt * (m - 1)) * (state - held)
+    g, _ = gate.run_ema(command[:, None], omega_n, dt[:, None], np.where(m > 1, coasted, state))
+    return g[:, 0]
+
+
+def _power(a: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """a (..., 2, 2) to the whole powers n (...), by squaring."""
+    result = np.broadcast_to(np.eye(2), a.shape)
+    n = n[..., None, None]
+    while n.any():
+        result = np.where(n & 1, result @ a, result)
+        a, n = a @ a, n >> 1
+    return result

@@ -1,0 +1,24 @@
+"""A limit on how fast the knobs themselves may move, whatever the hand does.
+
+|change of log(knob)| <= slew each step; 0.05 is five per cent a frame.
+"""
+
+from __future__ import annotations
+
+import math
+
+ZETA_FLOOR = 1e-3  # below it, damping counts as none and needs no time to move
+
+
+def slewed(now: tuple[float, float], wanted: tuple[float, float], slew: float | None) -> tuple[float, float]:
+    """(zeta, omega_n) one step further from where they are to where they are wanted."""
+    if slew is None:
+        return wanted
+    return _toward(now[0], wanted[0], slew, ZETA_FLOOR), _toward(now[1], wanted[1], slew, 0.0)
+
+
+def _toward(now: float, wanted: float, slew: float, floor: float) -> float:
+    low, high = max(now, floor) * math.exp(-slew), max(now, floor) * math.exp(slew)
+    if low <= max(wanted, floor) <= high:
+        return wanted
+    return low if wanted < now else high

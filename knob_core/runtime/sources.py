@@ -1,0 +1,87 @@
+"""Where branch outputs come from: a source turns a batch of frames into z_static, z_dyn and u*.
+
+z_static, z_dyn (N, K) and u* (N,) per frame; where u* is None, the source's `command` makes it from the stream so far.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from knob_core.command import Command
+
+
+class Branch(NamedTuple):
+    """One frame of N streams; rows that are not finite count as missing."""
+
+    z_static: np.ndarray  # (N, K)
+    z_dyn: np.ndarray  # (N, K)
+    u_star: np.ndarray | None  # (N,)
+
+
+@runtime_checkable
+class Source(Protocol):
+    """What `KnobStream` asks of a model."""
+
+    method: str  # which dynamics the gate has: a key of knob_core.response.DYNAMICS
+    num_classes: int | None  # None: known from the first frame
+    knobs: tuple[float, float] | None  # zeta, omega_n that belong to it
+    command: Command | None  # for u* where the source gives none
+
+    def is_single(self, frames: Any) -> bool: ...
+
+    def __call__(self, frames: Any) -> Branch: ...
+
+
+class GatedSource:
+    """One of the five methods, on images."""
+
+    command = None
+
+    def __init__(self, model: Any, device: Any) -> None:
+        self.model = model.eval().to(device)
+        self.device = device
+        self.method: str = model.method
+        self.num_classes: int | None = model.num_classes
+        knobs = getattr(model, "knobs", None)
+        self.knobs = None if knobs is None else (knobs.zeta, knobs.omega_n)
+
+    def is_single(self, frames: Any) -> bool:
+        return np.ndim(frames) == 3
+
+    def __call__(self, frames: Any) -> Branch:
+        import torch
+
+        from knob_core.runtime.frames import as_images
+
+        images = as_images(frames, self.device)
+        bad = ~torch.isfinite(images).all(dim=3).all(dim=2).all(dim=1)  # (N,)
+        if bad.any():
+            images = torch.where(bad[:, None, None, None], 0.0, images)
+        with torch.inference_mode():
+            outputs = self.model(images)
+        z_static, z_dyn, u_star = (x.double().cpu().numpy() for x in outputs)
+        if bad.any():
+            u_star = np.where(bad.cpu().numpy(), np.nan, u_star)
+        return Branch(z_static, z_dyn, u_star)
+
+
+def source_of(model: Any, device: str = "auto") -> Source:
+    """A source from a checkpoint's path, one of our models, or something that is a source already."""
+    if isinstance(model, Source):
+        return model
+    import torch
+
+    from knob_core import checkpoint, models
+
+    where = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
+    if isinstance(model, (str, os.PathLike)):
+        return GatedSource(checkpoint.load(model), where)
+    if isinstance(model, models.GatedClassifier):
+        return GatedSource(model, where)
+    raise ValueError(
+        f"model is a {type(model).__name__}, expected the path of a checkpoint, a model of knob_core.models, or any "
+        "model wrapped by knob_core.wrap.classifier or knob_core.wrap.two_branch"
+    )

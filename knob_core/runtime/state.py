@@ -1,0 +1,81 @@
+"""Where N streams stand after a frame: everything that a restart needs to go on bit for bit.
+
+Gate x = [u, v] per stream (first order: [g, 0]), memory and observer [z, z'] per class, and the last good frame's
+branch outputs, which are held through a gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class State:
+    """All float64 but `seen`; K' is K where the command needs an observer, else 0."""
+
+    gate: np.ndarray  # (N, 2)
+    memory: np.ndarray  # (N, K, 2)
+    observer: np.ndarray  # (N, K', 2)
+    z_static: np.ndarray  # (N, K) held
+    z_dyn: np.ndarray  # (N, K) held
+    u_star: np.ndarray  # (N,) held
+    seen: np.ndarray  # (N,) bool: at least one good frame
+    age: np.ndarray  # (N,) frames since the last good one
+    time: np.ndarray  # (N,) s, NaN where no time was told
+
+    @property
+    def streams(self) -> int:
+        return len(self.seen)
+
+    @property
+    def num_classes(self) -> int:
+        return self.z_static.shape[1]
+
+
+NAMES = tuple(field.name for field in fields(State))
+
+
+def at_rest(streams: int, num_classes: int, neutral: float, observed: bool) -> State:
+    """Nothing seen; `neutral` is the gate's resting position."""
+    classes = (streams, num_classes)
+    return State(
+        gate=np.tile([neutral, 0.0], (streams, 1)),
+        memory=np.zeros((*classes, 2)),
+        observer=np.zeros((streams, num_classes if observed else 0, 2)),
+        z_static=np.zeros(classes),
+        z_dyn=np.zeros(classes),
+        u_star=np.zeros(streams),
+        seen=np.zeros(streams, bool),
+        age=np.zeros(streams),
+        time=np.full(streams, np.nan),
+    )
+
+
+def rows(state: State, ids: np.ndarray | None) -> State:
+    """The chosen streams."""
+    return state if ids is None else State(**{name: getattr(state, name)[ids] for name in NAMES})
+
+
+def with_rows(state: State, ids: np.ndarray | None, part: State) -> State:
+    """A new state in which the chosen streams are replaced; the old one is left as it was."""
+    if ids is None:
+        return part
+    whole = {name: getattr(state, name).copy() for name in NAMES}
+    for name, array in whole.items():
+        array[ids] = getattr(part, name)
+    return State(**whole)
+
+
+def check(arrays: dict[str, np.ndarray], like: State) -> State:
+    """A state from outside: every array there, of the right shape, and finite."""
+    for name in NAMES:
+        if name not in arrays:
+            raise ValueError(f"state has no {name!r}, expected {', '.join(NAMES)}")
+        wanted = getattr(like, name)
+        if np.shape(arrays[name]) != wanted.shape:
+            raise ValueError(f"state {name!r} has shape {np.shape(arrays[name])}, expected {wanted.shape}")
+        if name != "time" and not np.isfinite(arrays[name]).all():
+            raise ValueError(f"state {name!r} has values that are not finite")
+    return State(**{name: np.array(arrays[name], dtype=getattr(like, name).dtype) for name in NAMES})

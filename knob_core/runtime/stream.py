@@ -1,0 +1,223 @@
+"""KnobStream: a gated model that runs frame by frame, on one stream or on thousands at once.
+
+x_t = A x_{t-1} + B u*_t,  g = sigmoid(u),  z_fuse = g z_dyn + (1-g) z_static, as in `knob_core.response` all at once.
+
+Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode` may be set at any time, from any thread, and act from the next frame
+          on; `turn` sets several as one. A step reads them once, so it never sees half a turn. No turn resets a state,
+          and what is switched off runs on behind its switch: switching it on again neither jumps nor starts anew.
+Gaps.     A frame that did not come, or has a NaN in it or in its logits, counts as the last good one, held:
+          `step(None)`, or `elapsed=n` frames, or `time` in seconds with the `frame_rate`. A gap of n frames is n - 1
+          held ones and then the new one. Before a stream's first good frame nothing moves and its label is -1.
+Failure.  A step that raises leaves the state as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from knob_core import settings as settings_file
+from knob_core._checks import is_tensor
+from knob_core.ema import NEUTRAL
+from knob_core.response import DYNAMICS
+from knob_core.runtime import hold, state
+from knob_core.runtime.advance import advance
+from knob_core.runtime.answer import Answer
+from knob_core.runtime.slew import slewed
+from knob_core.runtime.sources import Branch, Source, source_of
+from knob_core.runtime.state import State
+from knob_core.settings import Settings
+
+VERSION = 1  # of state_dict
+
+
+class KnobStream:
+    """A model, two knobs, and the state of every stream."""
+
+    def __init__(
+        self,
+        model: Any,  # a checkpoint's path, a model of ours, or a source of knob_core.wrap
+        zeta: float | None = None,  # None: the settings', else the trained one
+        omega_n: float | None = None,
+        *,
+        settings: Settings | str | os.PathLike[str] | None = None,  # or the path of a settings file
+        streams: int | None = None,  # None: as many as the first step brings
+        slew: float | None = None,  # largest change of the knobs' logarithm per step
+        device: str = "auto",
+    ) -> None:
+        if slew is not None and not 0.0 < slew < np.inf:
+            raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
+        if streams is not None and (isinstance(streams, bool) or not isinstance(streams, int) or streams < 1):
+            raise ValueError(f"streams is {streams!r}, expected a whole number >= 1 or None")
+        self._source: Source = source_of(model, device)
+        self._kind = DYNAMICS[self._source.method]
+        if isinstance(settings, (str, os.PathLike)):
+            settings = settings_file.load(os.fspath(settings))
+        if settings is None:
+            settings = Settings()
+            if self._source.knobs is not None:
+                settings = replace(settings, zeta=self._source.knobs[0], omega_n=self._source.knobs[1])
+        self._turning = threading.Lock()  # between hands: two turns at a time lose neither
+        self._stepping = threading.Lock()  # between frames; a turn never waits for it
+        self._settings = settings
+        wanted = {"zeta": zeta, "omega_n": omega_n}
+        self.turn(**{name: value for name, value in wanted.items() if value is not None})
+        self._now = (self._settings.zeta, self._settings.omega_n)  # where the slew limit lets them be
+        self._slew, self._streams = slew, streams
+        self._state: State | None = None
+
+    # The knobs
+
+    @property
+    def settings(self) -> Settings:
+        """All of them as they are set, to be kept with `knob_core.settings.save`."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, value: Settings) -> None:
+        self.turn(**asdict(value))
+
+    def turn(self, **changes: Any) -> None:
+        """Set several knobs as one: no frame sees the one without the other."""
+        with self._turning:
+            numbers = {name: _plain(value) for name, value in changes.items()}
+            self._settings = replace(self._settings, **numbers)
+
+    zeta = property(lambda self: self._settings.zeta, lambda self, value: self.turn(zeta=value))
+    omega_n = property(lambda self: self._settings.omega_n, lambda self, value: self.turn(omega_n=value))
+    on = property(lambda self: self._settings.on, lambda self, value: self.turn(on=value))
+    memory = property(lambda self: self._settings.memory, lambda self, value: self.turn(memory=value))
+    mode = property(lambda self: self._settings.mode, lambda self, value: self.turn(mode=value))
+    frame_rate = property(lambda self: self._settings.frame_rate, lambda self, value: self.turn(frame_rate=value))
+
+    # Frames
+
+    def step(self, frames: Any, *, ids: Any = None, elapsed: Any = None, time: Any = None) -> Answer:
+        """One frame of every stream, or of the streams `ids` only; None for `frames` where none came.
+
+        `elapsed` (frames since the last step, 1 unless told) or `time` (seconds): one for all or one per stream.
+        """
+        with self._stepping:
+            settings = self._settings  # this frame's snapshot
+            single = frames is not None and self._source.is_single(frames)
+            branch = None if frames is None else self._read(frames, single)
+            before = self._ready(branch)
+            chosen = self._chosen(ids, before.streams)
+            old = state.rows(before, chosen)
+            branch = branch or Branch(*(np.full_like(x, np.nan) for x in (old.z_static, old.z_dyn, old.u_star)))
+            if branch.z_static.shape != old.z_static.shape:
+                raise ValueError(
+                    f"frames give logits of shape {branch.z_static.shape}, expected {old.z_static.shape}: "
+                    "streams x classes; name the streams by `ids` where only some have a frame"
+                )
+            gap, clock = self._elapsed(old, elapsed, time, settings.frame_rate)
+            now = slewed(self._now, (settings.zeta, settings.omega_n), self._slew)
+            result, new = advance(old, branch, gap, clock, now, settings, self._source)
+            self._state, self._now = state.with_rows(before, chosen, new), now
+        return result.single() if single or (frames is None and before.streams == 1) else result
+
+    def reset(self, ids: Any = None) -> None:
+        """Put all streams, or those named, to rest; the knobs stay."""
+        with self._stepping:
+            if self._state is None:
+                return
+            chosen = self._chosen(ids, self._state.streams)
+            count = self._state.streams if chosen is None else len(chosen)
+            self._state = state.with_rows(self._state, chosen, self._rest(count, self._state.num_classes))
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """Plain arrays, for np.savez or safetensors; with them a restart goes on bit for bit. Empty before any frame."""
+        with self._stepping, self._turning:
+            if self._state is None:
+                return {}
+            arrays = {name: getattr(self._state, name).copy() for name in state.NAMES}
+            set_to = (self._settings.zeta, self._settings.omega_n)
+            return {**arrays, "knobs": np.array([*self._now, *set_to]), "version": np.array(VERSION)}
+
+    def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from a state_dict, knobs included; refused whole where anything does not fit this model."""
+        with self._stepping:
+            if not arrays:
+                self._state = None
+                return
+            found = dict(arrays)
+            version, knobs = found.pop("version", None), np.asarray(found.pop("knobs", ()), np.float64)
+            if version is None or int(version) != VERSION:
+                raise ValueError(f"state has version {version}, expected {VERSION}")
+            if knobs.shape != (4,):
+                raise ValueError(f"state 'knobs' has shape {knobs.shape}, expected (4,)")
+            shape = np.shape(found.get("z_static", ()))
+            if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):
+                wanted = self._source.num_classes or "K"
+                raise ValueError(f"state 'z_static' has shape {shape}, expected (streams, {wanted})")
+            if self._streams not in (None, shape[0]):
+                raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
+            new = state.check(found, self._rest(*shape))
+            acting = Settings(zeta=float(knobs[0]), omega_n=float(knobs[1]))  # checks the range
+            self.turn(zeta=float(knobs[2]), omega_n=float(knobs[3]))
+            self._state, self._now = new, (acting.zeta, acting.omega_n)
+
+    # One step
+
+    def _read(self, frames: Any, single: bool) -> Branch:
+        if isinstance(frames, tuple):
+            return self._source(tuple(_indexable(x)[None] for x in frames) if single else frames)
+        frames = _indexable(frames)
+        return self._source(frames[None] if single else frames)
+
+    def _ready(self, branch: Branch | None) -> State:
+        """The state, or one at rest where this is the first step."""
+        if self._state is not None:
+            return self._state
+        classes = self._source.num_classes if branch is None else branch.z_static.shape[1]
+        count = self._streams or (None if branch is None else len(branch.z_static))
+        if classes is None or count is None:
+            raise ValueError("frames is None at the first step, expected a frame: nothing tells how many streams")
+        return self._rest(count, classes)
+
+    def _rest(self, count: int, classes: int) -> State:
+        neutral = NEUTRAL if self._kind == "first order" else 0.0
+        return state.at_rest(count, classes, neutral, self._source.command is not None)
+
+    def _chosen(self, ids: Any, streams: int) -> np.ndarray | None:
+        if ids is None:
+            return None
+        chosen = np.atleast_1d(np.asarray(ids))
+        whole = chosen.dtype.kind in "iu" and chosen.ndim == 1 and chosen.size > 0
+        if not whole or chosen.min() < 0 or chosen.max() >= streams or len(np.unique(chosen)) != len(chosen):
+            raise ValueError(f"ids is {ids!r}, expected different whole numbers in [0, {streams - 1}]")
+        return chosen
+
+    def _elapsed(self, old: State, elapsed: Any, time: Any, frame_rate: float) -> tuple[np.ndarray, np.ndarray]:
+        """(N,) frames since the last step, and the clock after this one."""
+        if elapsed is not None and time is not None:
+            raise ValueError("elapsed and time are both given, expected one of them")
+        name, value = ("elapsed", 1.0 if elapsed is None else elapsed) if time is None else ("time", time)
+        given = np.asarray(value, np.float64)
+        if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
+            raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
+        given = np.broadcast_to(given, old.seen.shape)
+        if time is None:
+            gap, clock = given, old.time + given / frame_rate
+        else:
+            known = np.isfinite(old.time)
+            gap, clock = np.where(known, (given - np.where(known, old.time, 0.0)) * frame_rate, 1.0), given
+        wrong = np.flatnonzero(~((gap > 0) & (gap <= hold.MAX_ELAPSED)))
+        if len(wrong):
+            allowed = f"more than 0 and at most {hold.MAX_ELAPSED:g}"
+            raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {allowed}")
+        return np.where(old.seen, gap, 1.0), clock
+
+
+def _indexable(frames: Any) -> Any:
+    return frames if is_tensor(frames) else np.asarray(frames)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy or tensor number as Python's own; anything else as it is."""
+    return value.item() if hasattr(value, "item") and not np.ndim(value) else value

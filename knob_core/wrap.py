@@ -1,0 +1,153 @@
+"""Give a model of your own a knob: two-branch logits, or any single classifier.
+
+A single classifier is ensembled with its own past: z_static = z_dyn = z, and static memory (which must be on) turns
+z_static into "what I have been seeing"; the command u* comes from `knob_core.command`. Works for torch modules, plain
+functions, and logits arrays that come from elsewhere; any number of classes >= 2.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from knob_core.branches import Branches
+from knob_core.command import Command, observe
+from knob_core.runtime.sources import Branch
+
+
+class Wrapped:
+    """A source for `KnobStream`: a model (None: the frames are logits already) and a command."""
+
+    def __init__(
+        self,
+        model: Callable[..., Any] | None,
+        branches: int,
+        command: Command | None,
+        knobs: tuple[float, float] | None,
+        frame_ndim: int,
+    ) -> None:
+        if model is not None and not callable(model):
+            raise ValueError(f"model is a {type(model).__name__}, expected a torch module, a function, or None")
+        self.model = model.eval() if _is_module(model) else model  # type: ignore[union-attr]
+        self.method = "knob-ode"
+        self.num_classes: int | None = None
+        self.knobs, self.command = knobs, command
+        self._branches, self._frame_ndim = branches, frame_ndim
+
+    def is_single(self, frames: Any) -> bool:
+        if self.model is None and isinstance(frames, tuple):
+            return np.ndim(frames[0]) == 1
+        return np.ndim(frames) == (1 if self.model is None else self._frame_ndim)
+
+    def __call__(self, frames: Any) -> Branch:
+        outputs, bad = (frames, None) if self.model is None else self._run(frames)
+        if self._branches == 1:
+            z = _logits("logits", outputs)
+            z_static, z_dyn, u_star = z, z, None
+        else:
+            if not isinstance(outputs, (tuple, list)) or len(outputs) not in (2, 3):
+                raise ValueError(
+                    f"two branches gave a {type(outputs).__name__}, expected (z_static, z_dyn) or (z_static, z_dyn, u_star)"
+                )
+            z_static, z_dyn = _logits("z_static", outputs[0]), _logits("z_dyn", outputs[1])
+            if z_static.shape != z_dyn.shape:
+                raise ValueError(
+                    f"z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected one shape (N, K)"
+                )
+            u_star = self._own_command(outputs, len(z_static))
+        if bad is not None and bad.any():
+            z_static = np.where(bad[:, None], np.nan, z_static)
+        return Branch(z_static, z_dyn, u_star)
+
+    def _own_command(self, outputs: Any, count: int) -> np.ndarray | None:
+        if (len(outputs) == 3) == (self.command is not None):
+            have, want = ("u_star", "no command") if self.command is not None else ("no u_star", "a command")
+            raise ValueError(f"two branches came with {have}, expected {want}: see `command` of wrap.two_branch")
+        if len(outputs) == 2:
+            return None
+        u_star = _array(outputs[2])
+        if u_star.shape != (count,):
+            raise ValueError(f"u_star has shape {u_star.shape}, expected ({count},)")
+        return u_star
+
+    def _run(self, frames: Any) -> tuple[Any, np.ndarray]:
+        """The model's outputs, and which frames had a NaN or an infinity in them; those are blanked before it sees them."""
+        torch = sys.modules.get("torch")
+        if torch is not None and (_is_module(self.model) or isinstance(frames, torch.Tensor)):
+            x = torch.as_tensor(frames)
+            parameter = next(self.model.parameters(), None) if _is_module(self.model) else None  # type: ignore[union-attr]
+            if parameter is not None:
+                x = x.to(parameter.device)
+            bad = ~torch.isfinite(x).flatten(1).all(1)
+            if bad.any():
+                x = torch.where(bad.view(-1, *[1] * (x.ndim - 1)), torch.zeros_like(x), x)
+            with torch.inference_mode():
+                return self.model(x), bad.cpu().numpy()  # type: ignore[misc]
+        x = np.asarray(frames)
+        bad = ~np.isfinite(x).reshape(len(x), -1).all(axis=1) if x.dtype.kind == "f" else np.zeros(len(x), bool)
+        if bad.any():
+            x = np.where(bad.reshape(-1, *[1] * (x.ndim - 1)), 0, x)
+        return self.model(x), bad  # type: ignore[misc]
+
+
+def classifier(
+    model: Callable[..., Any] | None = None,
+    command: Command | None = None,
+    knobs: tuple[float, float] | None = None,
+    frame_ndim: int = 3,
+) -> Wrapped:
+    """Any classifier: frames (N, ...) -> logits (N, K). Without a model, `step` takes logits (N, K) or (K,).
+
+    `frame_ndim` is the number of axes of one frame. A torch module is put in evaluation mode and stays on its device.
+    """
+    return Wrapped(model, 1, command or Command(), knobs, frame_ndim)
+
+
+def two_branch(
+    model: Callable[..., Any] | None = None,
+    command: Command | None = None,
+    knobs: tuple[float, float] | None = None,
+    frame_ndim: int = 3,
+) -> Wrapped:
+    """A model of two branches: frames -> (z_static, z_dyn, u_star), or (z_static, z_dyn) and a `command` makes u_star.
+
+    Without a model, `step` takes such tuples.
+    """
+    return Wrapped(model, 2, command, knobs, frame_ndim)
+
+
+def branches_of(
+    logits: np.ndarray,
+    command: Command | None = None,
+    labels: np.ndarray | None = None,
+    severity: np.ndarray | None = None,
+) -> Branches:
+    """A single classifier's logits (R, T, K) as the branches of a stream, for `knob_core.response` and the console."""
+    z = np.asarray(logits)
+    if z.ndim != 3 or z.dtype.kind != "f":
+        raise ValueError(f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K)")
+    command = command or Command()
+    u_star = command(observe(z, command), z).astype(z.dtype)
+    paths, frames, _ = z.shape
+    labels = np.full(paths, -1) if labels is None else np.asarray(labels)
+    return Branches(z, z, u_star, labels, np.zeros(frames) if severity is None else np.asarray(severity))
+
+
+def _is_module(model: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def _array(x: Any) -> np.ndarray:
+    x = x.detach().cpu().double().numpy() if hasattr(x, "detach") else np.asarray(x)
+    return x.astype(np.float64)
+
+
+def _logits(name: str, x: Any) -> np.ndarray:
+    z = _array(x)
+    if z.ndim != 2 or z.shape[1] < 2:
+        raise ValueError(f"{name} has shape {z.shape}, expected (N, K) with K >= 2")
+    return z

@@ -1,0 +1,554 @@
+"""The runtime: a loop of steps is the batch computation, whatever the knobs, gaps, threads and restarts do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load as load_safetensors
+from safetensors.numpy import save as save_safetensors
+
+from knob_core import checkpoint, fusion, gate, metrics, models, wrap
+from knob_core import settings as settings_file
+from knob_core.branches import Branches
+from knob_core.command import Command
+from knob_core.response import respond
+from knob_core.runtime import KnobStream, hold
+from knob_core.runtime.slew import slewed
+from knob_core.settings import Settings
+
+STREAMS, FRAMES, CLASSES = 3, 40, 7
+FIELDS = ("probabilities", "label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def branches(seed: int = 0, frames: int = FRAMES) -> Branches:
+    rng = np.random.default_rng(seed)
+    z_static, z_dyn = rng.normal(0, 3, (2, STREAMS, frames, CLASSES))
+    u_star = rng.normal(0, 2, (STREAMS, frames))
+    return Branches(z_static, z_dyn, u_star, np.full(STREAMS, -1), np.zeros(frames))
+
+
+def frame(b: Branches, t: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return b.z_static[:, t], b.z_dyn[:, t], b.u_star[:, t]
+
+
+def same(a, b) -> bool:
+    """Bit for bit, NaN equal to NaN."""
+    return all(np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in FIELDS[:-2])
+
+
+# The loop is the batch
+
+
+def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
+    b, rng = branches(), np.random.default_rng(1)
+    zeta, omega_n = np.exp(rng.uniform(-3, 1, (2, FRAMES)))  # turned wildly, every frame
+    u, _ = gate.run(b.u_star, zeta, omega_n)
+    first = b.z_static[:, 0]
+    state = np.stack([first, np.zeros_like(first)], -1)
+    z_static, _ = gate.run(b.z_static, zeta, omega_n, state=state, axis=1)
+    fused = fusion.diagnose(z_static, b.z_dyn, gate.sigmoid(u))
+    stream = KnobStream(wrap.two_branch())
+    for t in range(FRAMES):
+        stream.turn(zeta=zeta[t], omega_n=omega_n[t])
+        answer = stream.step(frame(b, t))
+        assert (answer.zeta, answer.omega_n) == (zeta[t], omega_n[t])
+        np.testing.assert_allclose(answer.u, u[:, t], atol=1e-12)
+        np.testing.assert_allclose(answer.probabilities, metrics.softmax(fused.z_fuse)[:, t], atol=1e-6)
+        np.testing.assert_allclose(answer.t_eff, fused.t_eff[:, t], rtol=1e-6)
+        np.testing.assert_allclose(answer.csr, fused.csr[:, t], atol=1e-6)
+        np.testing.assert_array_equal(answer.label, fused.top[:, t])
+
+
+@pytest.mark.parametrize("setting", [{}, {"memory": False}, {"mode": "reset"}, {"on": False}], ids=str)
+@pytest.mark.parametrize("method", models.METHODS)
+def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
+    torch.manual_seed(0)
+    model = models.build(method, 4).eval()
+    images = torch.rand(STREAMS, 10, 3, 32, 32)
+    with torch.inference_mode():
+        outputs = [x.double().numpy() for x in model(images.flatten(0, 1))]
+    z_static, z_dyn = (z.reshape(STREAMS, 10, -1) for z in outputs[:2])
+    b = Branches(z_static, z_dyn, outputs[2].reshape(STREAMS, 10), np.full(STREAMS, -1), np.zeros(10))
+    chosen = Settings(zeta=0.3, omega_n=0.8, **setting)
+    wanted, _ = respond(b, chosen, method)
+    stream = KnobStream(model, settings=chosen)
+    for t in range(10):
+        answer = stream.step(images[:, t])
+        np.testing.assert_allclose(answer.probabilities, wanted.probabilities[:, t], atol=1e-6)
+        np.testing.assert_allclose(answer.g, wanted.g[:, t], atol=1e-6)
+        np.testing.assert_allclose(answer.u, wanted.u[:, t], atol=1e-5)
+        np.testing.assert_array_equal(answer.label, wanted.predicted[:, t])
+
+
+def test_one_frame_gives_plain_numbers():
+    torch.manual_seed(0)
+    model = models.build("knob-ode", 4)
+    image = torch.rand(3, 32, 32)
+    one, many = KnobStream(model).step(image), KnobStream(model).step(image[None])
+    assert isinstance(one.label, int) and isinstance(one.p_max, float) and one.missing is False
+    assert one.probabilities.shape == (10,) and one.label == many.label[0] and one.p_max == many.p_max[0]
+    assert one.probabilities.sum() == pytest.approx(1) and one.t_eff >= 1 >= one.csr
+
+
+def test_frames_as_a_camera_gives_them():
+    torch.manual_seed(0)
+    model = models.build("knob-ode", 4)
+    picture = torch.randint(0, 256, (3, 32, 32), dtype=torch.uint8)
+    wanted = KnobStream(model).step(picture.float() / 255)
+    for form in (picture, picture.numpy(), picture.permute(1, 2, 0).numpy(), picture.permute(1, 2, 0).numpy().tolist()):
+        given_ = np.array(form, np.uint8) if isinstance(form, list) else form
+        np.testing.assert_allclose(KnobStream(model).step(given_).probabilities, wanted.probabilities, atol=1e-6)
+    wide = torch.nn.functional.pad(torch.full((3, 64, 64), 0.5), (16, 16), value=1.0)  # 64 x 96, grey in the middle
+    grey = KnobStream(model).step(torch.full((3, 32, 32), 0.5))
+    np.testing.assert_allclose(KnobStream(model).step(wide).probabilities, grey.probabilities, atol=1e-6)
+
+
+def test_streams_stepped_apart_equal_streams_stepped_together():
+    b = branches()
+    together, apart = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch(), streams=STREAMS)
+    for t in range(5):
+        whole = together.step(frame(b, t))
+        for ids in ([2], [1, 0]):
+            part = apart.step(tuple(x[ids] for x in frame(b, t)), ids=ids)
+            np.testing.assert_array_equal(part.probabilities, whole.probabilities[ids])
+
+
+# Knobs
+
+
+def test_the_trained_knobs_are_the_default_and_arguments_win(tmp_path):
+    model = models.build("knob-ode", 4)
+    model.knobs.zeta, model.knobs.omega_n = 0.25, 1.5
+    checkpoint.save(model, tmp_path / "m.safetensors")
+    stream = KnobStream(tmp_path / "m.safetensors")
+    assert stream.zeta == pytest.approx(0.25) and stream.omega_n == pytest.approx(1.5)
+    stream = KnobStream(str(tmp_path / "m.safetensors"), zeta=2.0, settings=Settings(zeta=1.0, omega_n=0.1))
+    assert (stream.zeta, stream.omega_n) == (2.0, 0.1)
+
+
+def test_a_settings_file_goes_both_ways(tmp_path):
+    chosen = Settings(zeta=1.25, omega_n=0.125, memory=False, mode="reset", on=False, frame_rate=30.0)
+    settings_file.save(chosen, tmp_path / "knob.toml")
+    stream = KnobStream(wrap.classifier(), settings=tmp_path / "knob.toml")
+    assert stream.settings == chosen
+    stream.zeta = 0.5
+    settings_file.save(stream.settings, tmp_path / "back.toml")
+    assert settings_file.load(tmp_path / "back.toml").zeta == 0.5
+    stream.settings = chosen
+    assert stream.settings == chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("zeta", -0.1),
+        ("zeta", np.nan),
+        ("omega_n", 0.0),
+        ("omega_n", np.inf),
+        ("memory", 1),
+        ("mode", "fast"),
+        ("zeta", "1"),
+    ],
+)
+def test_a_bad_turn_is_refused_and_changes_nothing(name, value):
+    stream = KnobStream(wrap.classifier())
+    before = stream.settings
+    with pytest.raises(ValueError, match=name):
+        setattr(stream, name, value)
+    assert stream.settings == before
+
+
+def test_switches_do_not_touch_the_running_state():
+    b = branches()
+    plain, switched = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())
+    switches = [{"on": False}, {"on": True, "memory": False}, {"memory": True, "mode": "reset"}, {"mode": "continuous"}]
+    for t in range(20):
+        switched.turn(**switches[t % 4])
+        a, c = plain.step(frame(b, t)), switched.step(frame(b, t))
+    assert same(a, c)
+    for name, array in plain.state_dict().items():
+        np.testing.assert_array_equal(array, switched.state_dict()[name])
+
+
+@given(
+    hands=st.lists(st.tuples(st.floats(0, 100), st.floats(1e-6, 100)), min_size=1, max_size=8),
+    slew=st.floats(0.01, 3),
+)
+def test_slew_never_moves_faster_and_always_arrives(hands, slew):
+    now = (0.7, 0.4)
+    for hand in hands:
+        after = slewed(now, hand, slew)
+        assert abs(np.log(after[1] / now[1])) <= slew * (1 + 1e-9)
+        assert abs(np.log(max(after[0], 1e-3) / max(now[0], 1e-3))) <= slew * (1 + 1e-9)
+        now = after
+    for _ in range(int(40 / slew) + 1):
+        now = slewed(now, hands[-1], slew)
+    assert now == hands[-1]
+
+
+def test_slew_spreads_a_turn_over_frames():
+    stream = KnobStream(wrap.classifier(), zeta=1.0, omega_n=1.0, slew=np.log(2))
+    stream.turn(zeta=4.0, omega_n=0.3)
+    z = np.array([1.0, 0.0])
+    got = [(a.zeta, a.omega_n) for a in (stream.step(z) for _ in range(3))]
+    np.testing.assert_allclose(got, [(2, 0.5), (4, 0.3), (4, 0.3)])
+    assert (stream.zeta, stream.omega_n) == (4.0, 0.3)
+
+
+# Gaps
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(2, 30), seed=st.integers(0, 99), method=st.sampled_from(["two", "one"]))
+def test_a_gap_is_held_frames_and_then_the_new_one(n, seed, method):
+    b = branches(seed, 4)
+    source = wrap.two_branch if method == "two" else wrap.classifier
+    take = (lambda t: frame(b, t)) if method == "two" else (lambda t: b.z_dyn[:, t])
+    held, jumped = KnobStream(source()), KnobStream(source())
+    for stream in (held, jumped):
+        stream.step(take(0))
+        stream.step(take(1))
+    for _ in range(n - 1):
+        assert held.step(None).missing.all()
+    a, c = held.step(take(2)), jumped.step(take(2), elapsed=n)
+    np.testing.assert_allclose(a.probabilities, c.probabilities, atol=1e-10)
+    np.testing.assert_allclose(held.step(take(3)).u, jumped.step(take(3)).u, atol=1e-10)
+
+
+def test_a_held_frame_is_the_same_frame_again():
+    b = branches()
+    held, repeated = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())
+    for t in range(5):
+        held.step(frame(b, t)), repeated.step(frame(b, t))
+    for n in range(1, 6):
+        a, c = held.step(None), repeated.step(frame(b, 4))
+        assert same(a, c) and (a.age == n).all() and (c.age == 0).all()
+
+
+@pytest.mark.parametrize("method", ["knob-ode", "ode-lite"])
+def test_after_a_long_gap_the_gate_has_settled_at_the_held_command(method):
+    source = wrap.two_branch()
+    source.method = method
+    stream = KnobStream(source, zeta=0.3, omega_n=0.5)
+    z = np.zeros((1, 2))
+    stream.step((z, z, np.array([3.0])))
+    answer = stream.step((z, z, np.array([3.0])), elapsed=100_000.0)
+    assert answer.u[0] == pytest.approx(3.0, abs=1e-6)  # one bilinear step of that length would give almost 6
+
+
+def test_times_are_elapsed_frames_by_the_frame_rate():
+    b = branches()
+    by_time, by_frames = (KnobStream(wrap.two_branch(), settings=Settings(frame_rate=20.0)) for _ in range(2))
+    clock = 100.0 + np.cumsum(np.random.default_rng(0).uniform(0.02, 0.2, FRAMES))
+    for t in range(FRAMES):
+        elapsed = 1.0 if t == 0 else (clock[t] - clock[t - 1]) * 20.0
+        a, c = by_time.step(frame(b, t), time=clock[t]), by_frames.step(frame(b, t), elapsed=elapsed)
+        np.testing.assert_allclose(a.probabilities, c.probabilities, atol=1e-9)
+
+
+def test_frames_twice_as_often_follow_the_same_curve():
+    """Half the dt, twice the steps: the same physical time gives nearly the same gate."""
+    ones, zeros = np.ones(1), np.zeros((1, 2))
+    slow, fast = (KnobStream(wrap.two_branch(), zeta=0.7, omega_n=0.1) for _ in range(2))
+    slow.step((zeros, zeros, 0 * ones)), fast.step((zeros, zeros, 0 * ones))
+    for _ in range(20):
+        u_slow = slow.step((zeros, zeros, ones)).u[0]
+        fast.step((zeros, zeros, ones), elapsed=0.5)
+        u_fast = fast.step((zeros, zeros, ones), elapsed=0.5).u[0]
+        assert u_slow == pytest.approx(u_fast, abs=0.03)
+    assert u_slow > 0.5
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_bad_row_is_held_and_leaves_its_neighbours_alone(bad):
+    b = branches()
+    clean, hurt = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())
+    for t in range(10):
+        z_static, z_dyn, u_star = (x.copy() for x in frame(b, t))
+        if t == 4:
+            z_static[0, 3] = bad
+        if t == 5:
+            u_star[0] = bad
+        a, c = clean.step(frame(b, t)), hurt.step((z_static, z_dyn, u_star))
+        assert c.missing.tolist() == [t in (4, 5), False, False]
+        np.testing.assert_array_equal(a.probabilities[1:], c.probabilities[1:])
+        assert np.isfinite(c.probabilities).all() and np.isfinite(c.u).all()
+
+
+def test_a_picture_with_a_nan_is_missing_and_leaves_its_neighbours_alone():
+    torch.manual_seed(0)
+    images = torch.rand(4, 2, 3, 32, 32)
+    model = models.build("knob-ode", 4)
+    clean, hurt = KnobStream(model), KnobStream(model)
+    for t in range(4):
+        spoiled = images[t].clone()
+        spoiled[0, 1, 5, 5] = float("nan") if t == 2 else spoiled[0, 1, 5, 5]
+        a, c = clean.step(images[t]), hurt.step(spoiled)
+        assert c.missing.tolist() == [t == 2, False]
+        np.testing.assert_allclose(a.probabilities[1], c.probabilities[1], atol=1e-6)
+
+
+def test_before_the_first_good_frame_nothing_moves():
+    stream = KnobStream(wrap.two_branch())
+    nothing, b = np.full((STREAMS, CLASSES), np.nan), branches()
+    for _ in range(3):
+        answer = stream.step((nothing, nothing, np.zeros(STREAMS)))
+        assert (answer.label == -1).all() and answer.missing.all() and np.isnan(answer.t_eff).all()
+        np.testing.assert_allclose(answer.probabilities, 1 / CLASSES)
+    late, fresh = stream.step(frame(b, 0), elapsed=50.0), KnobStream(wrap.two_branch()).step(frame(b, 0))
+    assert same(late, fresh)
+
+
+@pytest.mark.parametrize("argument", [{"elapsed": 0.0}, {"elapsed": -1}, {"elapsed": np.nan}, {"elapsed": 1e12},
+                                      {"elapsed": [1.0, 2.0]}, {"time": 9.9}, {"time": np.inf}, {"elapsed": 1, "time": 20.0},
+                                      {"ids": [0, 0, 1]}, {"ids": [3]}, {"ids": [0.5]}, {"ids": []}])  # fmt: skip
+def test_a_step_that_is_refused_changes_nothing(argument):
+    b = branches()
+    stream = KnobStream(wrap.two_branch())
+    stream.step(frame(b, 0), time=10.0)
+    before = stream.state_dict()
+    with pytest.raises(ValueError, match=r"elapsed|time|ids|shape"):
+        stream.step(frame(b, 1), **argument)
+    for name, array in stream.state_dict().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_a_model_that_fails_changes_nothing():
+    calls = iter([0, 1, 0])
+
+    def model(x):
+        if next(calls):
+            raise RuntimeError("camera on fire")
+        return x.reshape(len(x), -1)[:, :4]
+
+    stream = KnobStream(wrap.classifier(model))
+    images = np.random.default_rng(0).random((2, 3, 8, 8))
+    stream.step(images)
+    before = stream.state_dict()
+    with pytest.raises(RuntimeError, match="fire"):
+        stream.step(images)
+    for name, array in stream.state_dict().items():
+        np.testing.assert_array_equal(array, before[name])
+    stream.step(images)
+
+
+def test_wrong_shapes_are_named():
+    b = branches()
+    stream = KnobStream(wrap.two_branch())
+    with pytest.raises(ValueError, match="first step"):
+        stream.step(None)
+    stream.step(frame(b, 0))
+    with pytest.raises(ValueError, match="ids"):
+        stream.step(tuple(x[:2] for x in frame(b, 1)))
+    with pytest.raises(ValueError, match="shape"):
+        KnobStream(models.build("static", 4)).step(torch.rand(2, 4, 32, 32))
+    with pytest.raises(ValueError, match="wrap"):
+        KnobStream(torch.nn.Linear(3, 3))
+    with pytest.raises(ValueError, match="slew"):
+        KnobStream(wrap.classifier(), slew=0.0)
+    with pytest.raises(ValueError, match="streams"):
+        KnobStream(wrap.classifier(), streams=0)
+
+
+# Restart
+
+
+@settings(max_examples=20, deadline=None)
+@given(cut=st.integers(1, FRAMES - 1), seed=st.integers(0, 99), slew=st.sampled_from([None, 0.05]))
+def test_a_restart_goes_on_bit_for_bit(cut, seed, slew):
+    b, rng = branches(seed), np.random.default_rng(seed)
+    hands = np.exp(rng.uniform(-2, 1, (FRAMES, 2)))
+    gaps = rng.choice([1.0, 1.0, 0.8, 2.3, 7.0], FRAMES)
+
+    def go(stream, start, end):
+        answers = []
+        for t in range(start, end):
+            if t % 5 == 0:
+                stream.turn(zeta=hands[t, 0], omega_n=hands[t, 1])
+            answers.append(stream.step(b.z_dyn[:, t], elapsed=gaps[t]))
+        return answers
+
+    whole = go(KnobStream(wrap.classifier(), slew=slew), 0, FRAMES)
+    first = KnobStream(wrap.classifier(), slew=slew)
+    go(first, 0, cut)
+    kept = load_safetensors(save_safetensors(first.state_dict()))
+    second = KnobStream(wrap.classifier(), slew=slew)
+    second.load_state_dict(kept)
+    for a, c in zip(whole[cut:], go(second, cut, FRAMES), strict=True):
+        assert same(a, c) and (a.zeta, a.omega_n) == (c.zeta, c.omega_n)
+
+
+def test_state_survives_npz_and_does_not_share_memory(tmp_path):
+    stream, b = KnobStream(wrap.two_branch()), branches()
+    assert stream.state_dict() == {}
+    stream.step(frame(b, 0))
+    kept = stream.state_dict()
+    np.savez(tmp_path / "state.npz", **kept)
+    stream.step(frame(b, 1))
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
+        loaded = dict(file)
+    for name in kept:
+        np.testing.assert_array_equal(kept[name], loaded[name])
+    kept["gate"] += 1
+    stream.load_state_dict(loaded)
+    np.testing.assert_array_equal(stream.state_dict()["gate"], loaded["gate"])
+
+
+@pytest.mark.parametrize(
+    "spoil", ["gate", "memory", "knobs", "version", "z_static", "nan", "range", "classes", "count"]
+)
+def test_a_foreign_state_is_refused_whole(spoil):
+    b = branches()
+    stream = KnobStream(wrap.two_branch(), streams=STREAMS)
+    stream.step(frame(b, 0))
+    state = stream.state_dict()
+    before = stream.state_dict()
+    if spoil == "nan":
+        state["memory"][0, 0, 0] = np.nan
+    elif spoil == "range":
+        state["knobs"][:] = [1.0, 1.0, -1.0, 1.0]
+    elif spoil == "classes":
+        state["z_static"] = state["z_static"][:, :3]
+    elif spoil == "count":
+        state = {name: x[:1] if x.ndim and name != "knobs" else x for name, x in state.items()}
+    else:
+        del state[spoil]
+    with pytest.raises(ValueError, match=r"state|zeta"):
+        stream.load_state_dict(state)
+    for name, array in stream.state_dict().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_reset_puts_only_the_named_streams_to_rest():
+    b = branches()
+    stream, fresh = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())
+    stream.reset()
+    for t in range(5):
+        stream.step(frame(b, t))
+    stream.reset([1])
+    a, new = stream.step(frame(b, 5)), fresh.step(frame(b, 5))
+    np.testing.assert_array_equal(a.probabilities[1], new.probabilities[1])
+    assert not np.array_equal(a.probabilities[0], new.probabilities[0])
+    stream.reset()
+    assert same(stream.step(frame(b, 5)), KnobStream(wrap.two_branch()).step(frame(b, 5)))
+
+
+# Long and wild
+
+
+def test_no_drift_after_many_frames():
+    """A constant picture: after 20,000 frames the gate stands exactly where theory puts it, and does not creep."""
+    z, u_star = np.tile([2.0, -1.0, 0.5], (50, 1)), np.linspace(-9, 9, 50)
+    stream = KnobStream(wrap.two_branch(), zeta=0.02, omega_n=2.9)
+    for _ in range(20_000):
+        answer = stream.step((z, -z, u_star))
+    np.testing.assert_allclose(answer.u, u_star, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(stream.state_dict()["memory"][..., 0], z, rtol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_the_state_never_outgrows_its_input(seed):
+    """|x_t| <= |x_{t-1}| + 2 |u*|, so with u* = 0 no turning and no gap can pump the gate."""
+    rng = np.random.default_rng(seed)
+    stream = KnobStream(wrap.two_branch(), streams=1)
+    z = np.zeros((1, 2))
+    stream.step((z, z, np.array([10.0])))
+    size = np.linalg.norm(stream.state_dict()["gate"])
+    for _ in range(60):
+        stream.turn(zeta=float(rng.choice([0.0, 0.02, 0.3, 50])), omega_n=float(np.exp(rng.uniform(-5, 4))))
+        stream.step((z, z, np.zeros(1)), elapsed=1.0)
+        after = np.linalg.norm(stream.state_dict()["gate"])
+        assert after <= size * (1 + 1e-12)
+        size = after
+
+
+@pytest.mark.parametrize("seconds", [2.0])
+def test_one_thread_steps_while_others_turn(seconds):
+    check_threads(seconds)
+
+
+def check_threads(seconds: float) -> tuple[int, int]:
+    """Frames stepped and turns made; asserts that no frame saw half a turn, and nothing was lost or unbounded."""
+    stream = KnobStream(wrap.two_branch(), zeta=0.5, omega_n=0.25)
+    stop, turns, problems = threading.Event(), [0, 0], []
+
+    def partner(zeta: float) -> float:
+        return 0.1 + zeta / 10
+
+    def both() -> None:
+        rng = np.random.default_rng(0)
+        while not stop.is_set():
+            zeta = float(rng.uniform(0, 3))
+            stream.turn(zeta=zeta, omega_n=partner(zeta))
+            turns[0] += 1
+
+    def another() -> None:  # a turn of something else must never undo a turn of the knobs
+        while not stop.is_set():
+            stream.frame_rate = float(1 + turns[1] % 999)
+            turns[1] += 1
+            if stream.frame_rate != float(1 + (turns[1] - 1) % 999):
+                problems.append("a turn was lost")
+
+    hands = [threading.Thread(target=both), threading.Thread(target=another)]
+    stream.turn(zeta=0.5, omega_n=partner(0.5))
+    for hand in hands:
+        hand.start()
+    b, frames, seen, end = branches(), 0, set(), time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            answer = stream.step(frame(b, frames % FRAMES))
+            frames += 1
+            seen.add(answer.zeta)
+            if answer.omega_n != partner(answer.zeta):
+                problems.append("a frame saw half a turn")
+            if not (np.abs(answer.u) < 100).all():
+                problems.append("the state grew")
+    finally:
+        stop.set()
+        for hand in hands:
+            hand.join()
+    assert not problems, problems[0]
+    last = stream.settings
+    assert last.omega_n == partner(last.zeta) and last.frame_rate == float(1 + (turns[1] - 1) % 999)
+    assert int(stream.state_dict()["seen"].sum()) == STREAMS and len(seen) > 10
+    assert frames > 100 and min(turns) > 100
+    return frames, sum(turns)
+
+
+def test_logits_need_no_torch():
+    program = (
+        "import sys, numpy as np; from knob_core import wrap; from knob_core.runtime import KnobStream;"
+        "KnobStream(wrap.classifier()).step(np.array([1.0, 2.0])); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=checkpoint.Path(__file__).parents[2])
+
+
+def test_power_by_squaring_is_matrix_power():
+    a = gate.coefficients(np.array([0.1, 1.0, 2.0]), np.array([0.3, 1.0, 2.5]))[0]
+    for n in range(6):
+        wanted = np.stack([np.linalg.matrix_power(m, n) for m in a])
+        np.testing.assert_allclose(hold._power(a, np.full(3, n)), wanted, atol=1e-14)
+
+
+def test_the_command_prefers_memory_when_the_eye_contradicts_it():
+    sure, other = np.array([8.0, 0, 0]), np.array([0, 8.0, 0])
+    command = Command()
+    assert command(sure, sure) > command(sure, other)
+    assert command(sure, np.array([0.1, 0, 0])) < command(sure, sure)
