@@ -75,13 +75,14 @@ def chunks(
     """The corrupted images, at most CHUNK at a time, from chunk number `start` on, the first `count` images of all.
 
     A chunk's noise depends on the seed, the corruption and the chunk's place alone, and chunks are always rendered
-    whole: a shorter count gives the same pixels, and every severity the same noise.
+    whole: fewer images or a shorter count give the same pixels, and every severity has the same noise.
     """
     count = len(images) if count is None else count
     if not 1 <= count <= len(images):
         raise ValueError(f"count is {count!r}, expected 1 to {len(images)}")
     for chunk in range(start, -(-count // CHUNK)):
-        clean = to_unit(images[chunk * CHUNK : (chunk + 1) * CHUNK], device)
+        places = np.minimum(chunk * CHUNK + np.arange(CHUNK), len(images) - 1)  # a short chunk is filled with its last
+        clean = to_unit(images[places], device)
         noise = generator(clean.device, seed, "cifar10c", name, chunk)
         yield to_bytes(corrupt(clean, name, severity, noise))[: count - chunk * CHUNK]
 

@@ -91,6 +91,7 @@ def test_pixels_do_not_depend_on_the_count(name: str, monkeypatch: pytest.Monkey
     assert full.shape == images.shape and full.dtype == np.uint8
     for count in (1, 20, 47):
         assert (cifar10c.make(images, name, 3, seed=2, count=count) == full[:count]).all()
+        assert (cifar10c.make(images[:count], name, 3, seed=2) == full[:count]).all()
     assert (np.concatenate(list(cifar10c.chunks(images, name, 3, seed=2, start=1))) == full[20:]).all()
 
 
