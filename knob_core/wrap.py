@@ -50,7 +50,8 @@ class Wrapped:
         else:
             if not isinstance(outputs, (tuple, list)) or len(outputs) not in (2, 3):
                 raise ValueError(
-                    f"two branches gave a {type(outputs).__name__}, expected (z_static, z_dyn) or (z_static, z_dyn, u_star)"
+                    f"two branches gave a {type(outputs).__name__}, expected (z_static, z_dyn) "
+                    "or (z_static, z_dyn, u_star)"
                 )
             z_static, z_dyn = _logits("z_static", outputs[0]), _logits("z_dyn", outputs[1])
             if z_static.shape != z_dyn.shape:
@@ -74,7 +75,7 @@ class Wrapped:
         return u_star
 
     def _run(self, frames: Any) -> tuple[Any, np.ndarray]:
-        """The model's outputs, and which frames had a NaN or an infinity in them; those are blanked before it sees them."""
+        """The model's outputs, and which frames were not finite; those are blanked before it sees them."""
         torch = sys.modules.get("torch")
         if torch is not None and (_is_module(self.model) or isinstance(frames, torch.Tensor)):
             x = torch.as_tensor(frames)

@@ -29,15 +29,24 @@ def advance(
     state: np.ndarray,  # (N, 2) or (N, K, 2)
 ) -> tuple[np.ndarray, np.ndarray]:
     """(u, state) of the second-order gate after this frame."""
-    if np.all(elapsed == 1.0):
-        return gate.step(command, zeta, omega_n, 1.0, state)
+    if (elapsed == 1.0).all():
+        return _step(command, zeta, omega_n, 1.0, state)
     m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
-    if np.any(m > 1):
+    if (m > 1).any():
         a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
         rest = np.stack([held, np.zeros_like(held)], axis=-1)
         coasted = rest + np.einsum("...ij,...j->...i", _power(a, m - 1), state - rest)
         state = np.where(m[..., None] > 1, coasted, state)
-    return gate.step(command, zeta, omega_n, dt, state)
+    return _step(command, zeta, omega_n, dt, state)
+
+
+def _step(
+    command: np.ndarray, zeta: float, omega_n: float, dt: np.ndarray | float, state: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """`gate.step` without its checks: what comes here was checked where it came in."""
+    k, h = gate._gain(zeta, omega_n, dt)
+    u, v = gate._advance(command, state[..., 0], state[..., 1], k, h, 2 * zeta + h)
+    return u, np.stack([u, v], axis=-1)
 
 
 def advance_ema(

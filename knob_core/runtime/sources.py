@@ -38,7 +38,7 @@ class Source(Protocol):
 class GatedSource:
     """One of the five methods, on images."""
 
-    command = None
+    command: Command | None = None
 
     def __init__(self, model: Any, device: Any) -> None:
         self.model = model.eval().to(device)

@@ -131,7 +131,7 @@ class KnobStream:
             self._state = state.with_rows(self._state, chosen, self._rest(count, self._state.num_classes))
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """Plain arrays, for np.savez or safetensors; with them a restart goes on bit for bit. Empty before any frame."""
+        """Plain arrays for np.savez or safetensors; from them a restart goes on bit for bit. Empty before any frame."""
         with self._stepping, self._turning:
             if self._state is None:
                 return {}
