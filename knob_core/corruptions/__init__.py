@@ -66,7 +66,10 @@ def _check_images(images: Tensor) -> None:
 
 def _check_severity(severity: Severity, images: Tensor) -> Tensor:
     """Severity as a tensor (N,) on the images' device."""
-    s = torch.as_tensor(severity, dtype=images.dtype, device=images.device)
+    try:
+        s = torch.as_tensor(severity, dtype=images.dtype, device=images.device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"severity must be a number in [0, 5] or one per image, got {severity!r}") from error
     if s.ndim > 1 or (s.ndim == 1 and len(s) != len(images)):
         raise ValueError(f"severity must be a number or one per image ({len(images)},), got shape {tuple(s.shape)}")
     if not s.is_meta and s.numel():
@@ -86,7 +89,7 @@ def _render(f: Corruption, images: Tensor, severity: Tensor, generator: Generato
     if not len(images):
         return images.clone()
     images = images.contiguous()
-    y = f(images, severity, generator).clamp_(0, 1)
+    y = f(images, severity, generator).clamp(0, 1)
     y = y.mul_(255).add_(HAIR).floor_().div_(255)
     return torch.where((severity == 0).view(-1, 1, 1, 1), images, y)
 

@@ -28,6 +28,8 @@ PIXELATE = [1.0, 0.95, 0.9, 0.85, 0.75, 0.65]  # cells along a side, x image sid
 JPEG_COMPRESSION = [100, 80, 65, 58, 50, 40]  # quality; row 0 is not compressed at all
 SATURATE = [[1.0, 0.0], [0.3, 0.0], [0.1, 0.0], [1.5, 0.0], [2.0, 0.1], [2.5, 0.2]]  # S -> a S + b
 
+ROUND = 0.498 / 255  # Pillow's resizing and JPEG end in whole levels, so mixtures of two are rounded, not truncated
+
 
 def brightness(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     """More light: V rises, hue and saturation stay."""
@@ -84,7 +86,7 @@ def pixelate(images: Tensor, severity: Tensor, generator: Generator | None) -> T
         x = (images.flatten(1, 2) @ (255 * columns).transpose(1, 2)).add_(0.5 + 1e-3).floor_()  # along rows, 8 bits
         return (rows[:, None] @ x.view_as(images)).add_(0.5 + 1e-3).floor_().div_(255)
 
-    return blend(images, render, severity)
+    return blend(images, render, severity) + ROUND
 
 
 def jpeg_compression(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -94,4 +96,4 @@ def jpeg_compression(images: Tensor, severity: Tensor, generator: Generator | No
         out = _jpeg.roundtrip(images, JPEG_COMPRESSION, whole.long())
         return torch.where((whole == 0).view(-1, 1, 1, 1), images, out)
 
-    return blend(images, render, severity)
+    return blend(images, render, severity) + ROUND

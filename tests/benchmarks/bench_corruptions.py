@@ -1,7 +1,7 @@
 """Batched corruptions against the per-image recipe, one thread, batch 256; and the four of training inside a step.
 
-The recipe's own libraries are not needed: its cost per image was measured once (RECIPE_MS, one thread), and seven of its
-nineteen, which NumPy, SciPy and Pillow alone can redo, are timed here to carry those figures over to this machine.
+The recipe's own libraries are not needed: its cost per image was measured once (RECIPE_MS, one thread), and seven of
+its nineteen, which NumPy, SciPy and Pillow alone can redo, are timed here to carry those figures to this machine.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import io
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,10 +18,13 @@ import scipy.ndimage
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch.nn.functional import cross_entropy
 
 from knob_core.corruptions import NAMES, TRAINING, corrupt, corrupt_mixed
+from knob_core.models import build
 
 Picture = NDArray[np.uint8]
+RNG = np.random.default_rng(0)
 
 RECIPE_MS = {  # ms an image, mean over severities 1-5
     "gaussian_noise": 0.1117,
@@ -55,24 +59,24 @@ def one_thread() -> Iterator[None]:
 
 
 def noise(x: Picture, s: int) -> NDArray[np.float64]:
-    x = x / 255.0
-    return np.clip(x + np.random.normal(size=x.shape, scale=(0.04, 0.06, 0.08, 0.09, 0.10)[s - 1]), 0, 1) * 255
+    y = x / 255.0
+    return np.clip(y + RNG.normal(size=y.shape, scale=(0.04, 0.06, 0.08, 0.09, 0.10)[s - 1]), 0, 1) * 255
 
 
 def speckle(x: Picture, s: int) -> NDArray[np.float64]:
-    x = x / 255.0
-    return np.clip(x + x * np.random.normal(size=x.shape, scale=(0.06, 0.1, 0.12, 0.16, 0.2)[s - 1]), 0, 1) * 255
+    y = x / 255.0
+    return np.clip(y + y * RNG.normal(size=y.shape, scale=(0.06, 0.1, 0.12, 0.16, 0.2)[s - 1]), 0, 1) * 255
 
 
 def shot(x: Picture, s: int) -> NDArray[np.float64]:
     rate = (500, 250, 100, 75, 50)[s - 1]
-    return np.clip(np.random.poisson(x / 255.0 * rate) / rate, 0, 1) * 255
+    return np.clip(RNG.poisson(x / 255.0 * rate) / rate, 0, 1) * 255
 
 
 def contrast(x: Picture, s: int) -> NDArray[np.float64]:
-    x = x / 255.0
-    mean = x.mean(axis=(0, 1), keepdims=True)
-    return np.clip((x - mean) * (0.75, 0.5, 0.4, 0.3, 0.15)[s - 1] + mean, 0, 1) * 255
+    y = x / 255.0
+    mean = y.mean(axis=(0, 1), keepdims=True)
+    return np.clip((y - mean) * (0.75, 0.5, 0.4, 0.3, 0.15)[s - 1] + mean, 0, 1) * 255
 
 
 def pixelate(x: Picture, s: int) -> Picture:
@@ -88,15 +92,15 @@ def jpeg(x: Picture, s: int) -> Picture:
 
 
 def zoom(x: Picture, s: int) -> NDArray[np.float32]:
-    x = (x / 255.0).astype(np.float32)
-    out, factors = np.zeros_like(x), np.arange(1, (1.06, 1.11, 1.16, 1.21, 1.26)[s - 1], 0.01)
+    y = (x / 255.0).astype(np.float32)
+    out, factors = np.zeros_like(y), np.arange(1, (1.06, 1.11, 1.16, 1.21, 1.26)[s - 1], 0.01)
     for factor in factors:
         crop = math.ceil(32 / factor)
         top = (32 - crop) // 2
-        big = scipy.ndimage.zoom(x[top : top + crop, top : top + crop], (factor, factor, 1), order=1)
+        big = scipy.ndimage.zoom(y[top : top + crop, top : top + crop], (factor, factor, 1), order=1)
         trim = (len(big) - 32) // 2
         out += big[trim : trim + 32, trim : trim + 32]
-    return np.clip((x + out) / (len(factors) + 1), 0, 1) * 255
+    return np.float32(255) * np.clip((y + out) / np.float32(len(factors) + 1), 0, 1)
 
 
 PER_IMAGE: dict[str, Callable[[Picture, int], NDArray]] = {
@@ -145,7 +149,7 @@ def test_batches_beat_the_recipe() -> None:
     print(f"{'corruption':18s} {'batch 256':>10s} {'recipe':>10s} {'ratio':>7s}   ms an image")
     ratios = {}
     for name in NAMES:
-        ours = sum(fastest(lambda s=s, name=name: corrupt(x, name, s)) for s in range(1, 6)) / (5 * len(x))
+        ours = sum(fastest(partial(corrupt, x, name, s)) for s in range(1, 6)) / (5 * len(x))
         theirs = measured.get(name, machine * RECIPE_MS[name])
         ratios[name] = theirs / ours
         mark = "measured" if name in measured else "table"
@@ -163,14 +167,13 @@ def test_training_corruptions_in_a_step() -> None:
     choice = torch.arange(128) % 8  # half of the images
     choice = torch.where(choice < len(TRAINING), choice, -1)
     severity = torch.linspace(0, 5, 128)
-    from knob_core.models import build
-
     model = build("static", width=16)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
     def step() -> None:
         optimiser.zero_grad()
-        torch.nn.functional.cross_entropy(model.encoder(x).mean(1, keepdim=True).expand(-1, 10), labels).backward()
+        out = model(x)
+        (cross_entropy(out.z_static, labels) + cross_entropy(out.z_dyn, labels)).backward()
         optimiser.step()
 
     train, spoil = fastest(step, 2), fastest(lambda: corrupt_mixed(x, choice, severity), 5)
