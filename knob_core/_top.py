@@ -18,8 +18,10 @@ def classes_first(z: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.moveaxis(z, -1, 0))
 
 
-def _first_equal(z: np.ndarray, top: np.ndarray) -> np.ndarray:
-    """For z (K, ...), K <= 32, the lowest class that equals top (...): count the classes before it."""
+def first_equal(z: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """For z (K, ...), the lowest class that equals top (...): count the classes before it."""
+    if len(z) > FEW:
+        return (z == top).argmax(0)
     before = np.ones(top.shape, bool)
     k = np.zeros(top.shape, np.uint8)
     for z_c in z[:-1]:
@@ -33,7 +35,7 @@ def top1(z: Array) -> Array:
     if is_tensor(z) or z.shape[-1] > FEW:
         return z.argmax(-1)
     z = classes_first(z)
-    return _first_equal(z, z.max(0))
+    return first_equal(z, z.max(0))
 
 
 def top2(z: Array) -> tuple[Array, Array]:
@@ -47,10 +49,10 @@ def top2(z: Array) -> tuple[Array, Array]:
         np.put_along_axis(z, k[..., None], -np.inf, -1)
         return k, z.argmax(-1)
     z = classes_first(z)
-    k = _first_equal(z, z.max(0))
-    z = z.copy()
-    np.put_along_axis(z, k[None], -np.inf, 0)
-    return k, _first_equal(z, z.max(0))
+    k = first_equal(z, z.max(0))
+    z = z.reshape(len(z), -1).copy()  # (K, N)
+    z[k.ravel(), np.arange(z.shape[1])] = -np.inf
+    return k, first_equal(z, z.max(0)).reshape(k.shape)
 
 
 def pick(z: Array, k: Array) -> Array:

@@ -18,7 +18,6 @@ import numpy as np
 from knob_core import _checks as check
 from knob_core._checks import Array, is_tensor, namespace
 from knob_core._top import pick, top1, top2
-from knob_core.gate import sigmoid
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,9 @@ def margin_temperature(m_max: Array, m_fuse: Array) -> Array:
 
 
 def margin_csr(m_max: Array, m_fuse: Array) -> Array:
-    """s(m_fuse) / s(m_max), s the logistic function."""
-    return (sigmoid(m_fuse) / sigmoid(m_max)).clip(max=1)
+    """s(m_fuse) / s(m_max), s the logistic function; both margins are >= 0."""
+    xp = namespace(m_max)
+    return ((1 + xp.exp(-m_max)) / (1 + xp.exp(-m_fuse))).clip(max=1)
 
 
 def effective_temperature(z_static: Array, z_dyn: Array, g: Array) -> Array:

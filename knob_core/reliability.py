@@ -112,16 +112,15 @@ def bin_count(bins: int) -> int:
 
 def _table(c: np.ndarray, correct: np.ndarray, ends: np.ndarray, edges: np.ndarray) -> Reliability:
     """The table of sorted samples, bin b ending before index ends[b]."""
-
-    def sums(x: np.ndarray) -> np.ndarray:
-        total = np.concatenate([[0.0], np.cumsum(x, dtype=np.float64)])
-        return np.diff(total[np.concatenate([[0], ends])])
-
     n = np.diff(ends, prepend=0)
+    parts = [slice(end - size, end) for end, size in zip(ends, n, strict=True)]
+    c = c.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        f, a, variance = (np.where(n > 0, sums(x) / n, np.nan) for x in (c, correct, c * (1 - c)))
+        f = np.array([c[b].sum() for b in parts]) / n
+        a = np.array([np.count_nonzero(correct[b]) for b in parts]) / n
+        variance = f - np.array([c[b] @ c[b] for b in parts]) / n
         low, high = wilson(a, n)
-    return Reliability(n, f, a, f - a, low, high, edges, variance)
+    return Reliability(n, f, a, f - a, low, high, edges, variance.clip(0))
 
 
 def bin_by_mass(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> Reliability:
