@@ -23,6 +23,7 @@ import numpy as np
 
 from knob_core import _checks as check
 from knob_core._checks import Array, is_tensor, namespace
+from knob_core._recursion import recur
 from knob_core._streams import by_frame, initial_state, lead_shape, require_finite_end
 from knob_core.ema import ema_alpha, run_ema
 
@@ -50,12 +51,6 @@ def _gain(zeta: Array, omega_n: Array, dt: Array) -> tuple[Array, Array]:
     """(k, h): k = 2h / (1 + 2 zeta h + h^2), divided through by h so that no knob overflows it."""
     h = omega_n * dt / 2
     return 2 / (1 / h + 2 * zeta + h), h
-
-
-def _advance(u_star: Array, u: Array, v: Array, k: Array, h: Array, c: Array) -> tuple[Array, Array]:
-    """One frame; c = 2 zeta + h."""
-    e = u_star - u
-    return u + k * (v + h * e), v + k * (e - c * v)
 
 
 def sigmoid(u: Array) -> Array:
@@ -112,24 +107,24 @@ def run(
 def _recur(x: Array, zeta: Array, omega_n: Array, dt: Array, state: Any) -> tuple[Array, Array]:
     """The step, once per frame, over all streams at a time."""
     x, zeta, omega_n, dt = check.together(x, zeta, omega_n, dt)
-    lead, frames = lead_shape("u_star", x, zeta=zeta, omega_n=omega_n, dt=dt), x.shape[-1]
-    xp = namespace(x)
+    lead = lead_shape("u_star", x, zeta=zeta, omega_n=omega_n, dt=dt)
     state = initial_state(state, (*lead, 2), x, 0.0)
-    if is_tensor(x):
-        check.require_finite("u_star", x)
-    u, v = state[..., 0], state[..., 1]
     k, h = _gain(zeta, omega_n, dt)
-    turns = zip(*(by_frame(c, frames) for c in (x, k, h, 2 * zeta + h)), strict=True)
-    us = []
-    with np.errstate(all="ignore"):  # what is not finite is named below
-        for x_t, k_t, h_t, c_t in turns:
-            u, v = _advance(x_t, u, v, k_t, h_t, c_t)
-            us.append(u)
-    out, end = xp.stack(us, -1), xp.stack([u, v], -1)
+    c = 2 * zeta + h
     if not is_tensor(x):
+        with np.errstate(all="ignore"):  # what is not finite is named below
+            u, end = recur(x, k, h, c, state)
         require_finite_end("u_star", end, x)
-        out = out.astype(x.dtype, copy=False)
-    return out, end
+        return u.astype(x.dtype, copy=False), end
+    check.require_finite("u_star", x)
+    u, v = state.unbind(-1)
+    us = []
+    for x_t, k_t, h_t, c_t in zip(*(by_frame(a, x.shape[-1]) for a in (x, k, h, c)), strict=True):
+        e = x_t - u
+        u, v = u + k_t * (v + h_t * e), v + k_t * (e - c_t * v)
+        us.append(u)
+    xp = namespace(x)
+    return xp.stack(us, -1), xp.stack([u, v], -1)
 
 
 def _filter(x: np.ndarray, zeta: Array, omega_n: Array, dt: Array, state: Any) -> tuple[np.ndarray, State]:
