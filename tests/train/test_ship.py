@@ -1,0 +1,43 @@
+"""Shipping: half precision where it changes nothing, and not where it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from knob_core import checkpoint, models
+from train import ship
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    path = tmp_path / "runs" / "pocket" / "knob-ia-s2" / "final.safetensors"
+    checkpoint.save(models.build("knob-ia", width=8), path, {"seed": 2, "recipe": {"name": "tiny"}})
+    return path
+
+
+def test_a_finished_run_ships_with_its_header(finished: Path, tmp_path: Path) -> None:
+    target = ship.ship(finished, tmp_path / "shipped")
+    assert target.name == "knob-ia-s2.safetensors"
+    header = checkpoint.read_header(target)
+    assert header["recipe"] == {"name": "tiny"}
+    assert header["sample_accuracy"] == pytest.approx(ship.sample_accuracy(checkpoint.load(finished)))
+    assert target.stat().st_size < 0.6 * finished.stat().st_size
+
+
+def test_a_model_that_half_precision_hurts_stays_home(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter((0.9, 0.8))
+    monkeypatch.setattr(ship, "sample_accuracy", lambda model: next(answers))
+    with pytest.raises(ValueError, match=r"from 0\.900 to 0\.800; not shipped"):
+        ship.ship(finished, tmp_path / "shipped")
+    assert not list((tmp_path / "shipped").iterdir())
+
+
+def test_nothing_finished_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ship.main(["--runs", str(tmp_path)]) == 1
+    assert "no finished run" in capsys.readouterr().err

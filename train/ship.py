@@ -1,0 +1,62 @@
+"""Put finished runs where the console finds them: `python -m train.ship` writes assets/checkpoints in half precision.
+
+A model ships only when half precision leaves its accuracy on the sample as it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from knob_core import checkpoint, data, models, pixels
+from knob_core.paths import ASSETS
+
+CHECKPOINTS = ASSETS / "checkpoints"
+TOLERANCE = 0.002  # of accuracy: two images in a thousand
+
+
+@torch.inference_mode()
+def sample_accuracy(model: models.GatedClassifier) -> float:
+    images, labels, _ = data.load_sample()
+    logits = torch.cat([model.predict(part, "settled") for part in pixels.to_unit(torch.from_numpy(images)).split(250)])
+    return float((logits.argmax(1) == torch.from_numpy(labels)).float().mean())
+
+
+def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
+    """One finished run: gives the shipped file."""
+    whole, header = checkpoint.load(source), checkpoint.read_header(source)
+    target = folder / f"{whole.method}-s{header['seed']}.safetensors"
+    before = sample_accuracy(whole)
+    checkpoint.save(whole, target, {**header, "sample_accuracy": before}, half=True)
+    after = sample_accuracy(checkpoint.load(target))
+    if abs(after - before) > TOLERANCE:
+        target.unlink()
+        changed = f"half precision changes the sample accuracy from {before:.3f} to {after:.3f}"
+        raise ValueError(f"{source}: {changed}; not shipped")
+    print(
+        f"{target.name}: sample accuracy {before:.3f}, in half precision {after:.3f}, {target.stat().st_size / 1e6:.2f} MB"
+    )
+    return target
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m train.ship", description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--recipe", default="pocket")
+    args = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    finished = sorted((args.runs / args.recipe).glob("*/final.safetensors"))
+    if not finished:
+        print(f"train.ship: no finished run under {args.runs / args.recipe}", file=sys.stderr)
+        return 1
+    for path in finished:
+        ship(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
