@@ -18,7 +18,6 @@ from knob_core.schedules import SCHEDULES
 from knob_core.settings import MODES, Settings
 
 PARAMETER = "s."  # how a schedule's own parameters begin
-_HOME = (Settings(), View(), Choice())
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,10 @@ class Linked:
     complaints: tuple[str, ...] = ()
 
 
-def write(settings: Settings, view: View, choice: Choice) -> dict[str, str]:
-    """Query parameters; what is at home is left out, so a fresh page has a short address."""
+def write(settings: Settings, view: View, choice: Choice, home_choice: Choice) -> dict[str, str]:
+    """Query parameters; what is at home is left out, so that an address stays short."""
     out = {"z": f"{settings.zeta:g}", "w": f"{settings.omega_n:g}"}
-    home_settings, home_view, home_choice = _HOME
+    home_settings, home_view = Settings(), View()
     for name, value, home in (
         ("on", settings.on, home_settings.on),
         ("memory", settings.memory, home_settings.memory),
@@ -54,10 +53,10 @@ def write(settings: Settings, view: View, choice: Choice) -> dict[str, str]:
 _CHOICE = ("method", "model", "image", "corruption", "schedule", "frames", "realisations", "seed")
 
 
-def read(query: Mapping[str, str]) -> Linked:
-    """A link's query parameters, clamped and checked one by one."""
+def read(query: Mapping[str, str], home_choice: Choice) -> Linked:
+    """A link's query parameters, clamped and checked one by one; `home_choice` is the stream of an empty link."""
     complaints: list[str] = []
-    settings, view, choice = _HOME
+    settings, view, choice = Settings(), View(), home_choice
 
     def number(name: str, bounds: tuple[float, float], home: float) -> float:
         if name not in query:

@@ -118,15 +118,15 @@ def readouts(desk: Desk, raw: StreamMeasures, others: dict[str, StreamMeasures])
             value = getattr(measures, name) * scale
             return f"{value:.{digits}f}{unit}" if math.isfinite(value) else "–"
 
-        rest = [["before", text(desk.before or now)], ["raw", text(raw)]]
+        rest = [["before", text(desk.before or now)]]
         rest += [[title, text(measures)] for title, measures in others.items()]
         if id == "ece":
             rest.append(["floor", f"{now.ece_floor:.3f}"])
         if id == "lag" and math.isfinite(now.lag63):
-            rest.append(["=", f"{now.lag63 / desk.settings.frame_rate:.2f} s"])
-        gain = getattr(raw, name) - getattr(now, name)
-        gain = -gain if name in MORE_IS_BETTER else gain
-        better = "yes" if gain > 0 else "no" if gain < 0 and id in ("sure_wrong", "accuracy", "ece", "flips") else ""
+            rest.append(["or", f"{now.lag63 / desk.settings.frame_rate:.2f} s"])
+        rest.append(["frame by frame", text(raw)])
+        worse = (getattr(raw, name) - getattr(now, name)) * (1 if name in MORE_IS_BETTER else -1)
+        better = "no" if worse > 0.05 * abs(getattr(raw, name)) and id != "lag" else ""
         out.append({"id": id, "label": label, "now": text(now), "rest": rest, "help": help, "better": better})
     return out
 

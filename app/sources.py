@@ -6,16 +6,110 @@ No torch here: what ships is NumPy. `app.compute` imports it when something must
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 
+from app.checkpoints import trained_knobs
 from app.choice import Choice
+from app.compute import Result
 from app.stream import Stream
-from knob_core import shipped
+from knob_core import films, shipped
+from knob_core.branches import Branches
+from knob_core.data import CLASSES
+from knob_core.shipped import StreamKey
+
+PREFERRED = ("knob-ode", "shot_noise", "step")  # what opens first, where it ships
 
 
 def stream_id(choice: Choice) -> str:
     """A short name for a stream, from its plain values."""
     return hashlib.sha256(repr(choice).encode()).hexdigest()[:16]
+
+
+def keys() -> list[StreamKey]:
+    """What ships; empty where nothing does. `why_nothing` has the cause."""
+    try:
+        return shipped.streams()
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def why_nothing() -> str:
+    """The cause of an empty library, or nothing."""
+    try:
+        return "" if shipped.streams() else "the list of shipped streams is empty"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return str(error)
+
+
+def home() -> Choice:
+    """The stream that opens first: the preferred one where it ships."""
+    listed = keys()
+    if not listed:
+        return Choice()
+    method, corruption, schedule = PREFERRED
+    best = max(listed, key=lambda k: (k.method == method, k.seed == 0, k.corruption == corruption, k.schedule == schedule))
+    return choice_of(best, best.images[0])
+
+
+def choice_of(key: StreamKey, image: int) -> Choice:
+    """The choice that a shipped stream is."""
+    return Choice(key.method, key.seed, image, key.corruption, key.schedule, (), key.frames, key.realisations, key.noise_seed)
+
+
+def shipped_key(choice: Choice) -> StreamKey | None:
+    """The shipped stream that a choice means, if there is one."""
+    for key in keys():
+        if choice.image in key.images and choice_of(key, choice.image) == choice:
+            return key
+    return None
+
+
+def shipped_like(choice: Choice) -> StreamKey | None:
+    """A shipped stream of the same model, corruption and schedule, whatever its length and noise."""
+    wanted = (choice.method, choice.model, choice.corruption, choice.schedule)
+    return next((k for k in keys() if (k.method, k.seed, k.corruption, k.schedule) == wanted), None)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _branches(key: StreamKey) -> Branches:
+    return shipped.load_stream(key)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def shipped_stream(key: StreamKey, image: int) -> Stream:
+    """A shipped stream with one of its images in view; raises OSError or ValueError with the cause."""
+    branches = _branches(key)
+    choice = choice_of(key, image)
+    place = key.images.index(image)
+    pixels = films.load(key, place)
+    return Stream(
+        stream_id(choice), title(choice, branches, place * key.realisations, len(key.images)), key.method, branches,
+        key.realisations, place, pixels, trained_knobs(key.method, key.seed),
+    )  # fmt: skip
+
+
+def computed_stream(choice: Choice, result: Result) -> Stream:
+    """A stream that was computed on demand."""
+    return Stream(
+        stream_id(choice), title(choice, result.branches, 0, 1), choice.method, result.branches,
+        choice.realisations, 0, result.pixels, trained_knobs(choice.method, choice.model),
+    )  # fmt: skip
+
+
+def title(choice: Choice, branches: Branches, path: int, images: int) -> str:
+    """What is on the scope, and what the read-outs run over."""
+    label = int(branches.labels[path])
+    name = CLASSES[label] if 0 <= label < len(CLASSES) else "unlabelled image"
+    over = f"read-outs over {images} images" if images > 1 else "read-outs over this image"
+    return f"{name} in {choice.title()} ({over})"
+
+
+def fallback() -> Stream | None:
+    """The stream that opens first, or None where not even that can be read."""
+    choice = home()
+    key = shipped_key(choice)
+    try:
+        return shipped_stream(key, choice.image) if key else None
+    except (OSError, ValueError):
+        return None

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import link
+from app import link, sources
 from app.choice import Choice
 from app.desk import Desk
 
@@ -18,7 +18,7 @@ from app.desk import Desk
 def desk() -> Desk:
     """This visitor's desk, made from the link on the first run."""
     if "desk" not in st.session_state:
-        linked = link.read(st.query_params.to_dict())
+        linked = link.read(st.query_params.to_dict(), sources.home())
         st.session_state["desk"] = Desk(settings=linked.settings, view=linked.view)
         st.session_state["choice"] = linked.choice
         st.session_state["complaints"] = list(linked.complaints)
@@ -49,7 +49,7 @@ def complaints() -> list[str]:
 def write_link() -> None:
     """Put the whole setting into the address bar; only when a hand has let go, and only when it changed."""
     own = desk()
-    said = link.write(own.settings, own.view, choice())
+    said = link.write(own.settings, own.view, choice(), sources.home())
     if st.session_state.get("link", {}) != said:
         st.session_state["link"] = said
         st.query_params.from_dict(said)

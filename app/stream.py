@@ -14,12 +14,12 @@ from app.figures import scope
 from knob_core import gate
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
+from knob_core.films import film_frames
 from knob_core.response import Response, respond
 from knob_core.settings import Settings
 from knob_core.stream_measures import StreamMeasures, measure
 
 SHORT = {"airplane": "plane", "automobile": "car"}
-FILM = 24  # pictures on the strip
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,6 @@ class Stream:
             "id": self.id, "figure": figure, "film": film, "truth": self.truth,
             "classes": list(CLASSES), "short": [SHORT.get(name, name) for name in CLASSES],
         }  # fmt: skip
-
-
-def film_frames(frames: int) -> np.ndarray:
-    """(FILM,) evenly spread frames of a stream."""
-    return ((np.arange(FILM) + 0.5) * frames / FILM).astype(int)
 
 
 def sprite(pixels: np.ndarray) -> str:

@@ -1,6 +1,7 @@
-"""Where the shipped files live: `assets/` beside the package."""
+"""Where the shipped files live: `assets/` beside the package, or the folder that KNOB_ASSETS names."""
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ASSETS = ROOT / "assets"
+ASSETS = Path(os.environ.get("KNOB_ASSETS", ROOT / "assets"))

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import moving, sources, state
+from app import moving, sources, state, stream_row
 from app.components.board import board, tape
 from app.components.deck import deck
+from app.compute import Job, Jobs
 from app.stream import Stream
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """The process's computations."""
+    return Jobs()
 
 
 @st.fragment(key="fast")
@@ -18,7 +25,7 @@ def fast(stream: Stream) -> None:
     desk.look(state.component_value("board", "view"))
     st.session_state["fast_runs"] = st.session_state.get("fast_runs", 0) + 1
     message = moving.message(desk, stream)
-    message["runs"] = [st.session_state.get("script_runs", 0), st.session_state["fast_runs"]]
+    message["runs"] = [st.session_state["script_runs"], st.session_state["fast_runs"]]
     regime, words = moving.regime(desk.settings, stream.method)
     left, right = st.columns([1, 3.35], gap="small")
     with left:
@@ -32,11 +39,63 @@ def fast(stream: Stream) -> None:
         state.write_link()
 
 
+@st.fragment(run_every=0.4)
+def waiting(job: Job) -> None:
+    """A computation's progress, with a way out."""
+    if job.over:
+        st.rerun()
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.progress, f"Computing {job.choice.title()}: {100 * job.progress:.0f} %")
+    if button.button("Cancel", key="cancel", help="Go back to the stream on the board", width="stretch"):
+        job.stop.set()
+
+
+def find_stream() -> tuple[Stream | None, Job | None]:
+    """The chosen stream where it is at hand, otherwise the last one shown and the job that makes the chosen one."""
+    choice = state.choice()
+    shown: Stream | None = st.session_state.get("shown")
+    key = sources.shipped_key(choice)
+    try:
+        if key is not None:
+            return sources.shipped_stream(key, choice.image), None
+        job = jobs().known(choice)
+        if job is not None and job.over:
+            if job.result is not None:
+                return sources.computed_stream(choice, job.result), None
+            if job.error:
+                raise ValueError(job.error)
+            go_back()
+            return shown or sources.fallback(), None
+        return shown or sources.fallback(), jobs().of(choice)
+    except (OSError, ValueError) as error:
+        state.complaints().append(str(error))
+        go_back()
+        return shown or sources.fallback(), None
+
+
+def go_back() -> None:
+    """Choose again what is on the board."""
+    jobs().forget(state.choice())
+    state.choose(st.session_state.get("shown_choice") or sources.home())
+
+
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+state.desk()
 top, bottom = st.container(), st.container()
-stream = sources.demo()
-with bottom:
-    tape(stream.tape(), key="tape")
+stream, job = find_stream()
 with top:
-    fast(stream)
+    if job is not None:
+        waiting(job)
+    for complaint in dict.fromkeys(state.complaints()):
+        st.warning(complaint, icon=":material/info:")
+    if stream is None:
+        st.error(f"There is no stream to show: {sources.why_nothing()}.", icon=":material/error:")
+    else:
+        if job is None:
+            st.session_state["shown"], st.session_state["shown_choice"] = stream, state.choice()
+        fast(stream)
+with bottom:
+    stream_row.row(stream)
+    if stream is not None:
+        tape(stream.tape(), key="tape")
 state.freeze_garbage()

@@ -17,21 +17,20 @@ ROWS = {"severity": (0.84, 1.0), "gate": (0.47, 0.8), "confidence": (0.1, 0.43),
 def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_wrong: np.ndarray) -> dict[str, Any]:
     """Everything that stays while a knob is turned; all (T,)."""
     frames = len(severity)
-    labels = [("severity s", "severity", ""), ("gate g", "gate", "2"), ("confidence p", "confidence", "3")]
-    tops = {"": ROWS["severity"], "2": ROWS["gate"], "3": ROWS["confidence"]}
+    rows = {  # axis, title, colour, range, ticks
+        "yaxis": ("severity", "severity", [-0.2, 5.4], [0, 5]),
+        "yaxis2": ("gate", "gate", [-0.02, 1.02], [0, 0.5, 1]),
+        "yaxis3": ("confidence", "confidence", [-0.02, 1.02], [0, 0.5, 1]),
+        "yaxis4": ("wrong", "wrong", [-0.5, 1.5], [0, 1]),
+    }
     layout: dict[str, Any] = {
-        "margin": {"l": 44, "r": 10, "t": 4, "b": 20},
+        "margin": {"l": 62, "r": 10, "t": 4, "b": 20},
         "xaxis": {"range": [-0.5, frames - 0.5], "anchor": "y4"},
-        "yaxis": {"range": [-0.2, 5.4], "domain": list(ROWS["severity"]), "tickvals": [0, 5], "anchor": "x"},
-        "yaxis2": {"range": [-0.02, 1.02], "domain": list(ROWS["gate"]), "tickvals": [0, 0.5, 1], "anchor": "x"},
-        "yaxis3": {"range": [-0.02, 1.02], "domain": list(ROWS["confidence"]), "tickvals": [0, 0.5, 1], "anchor": "x"},
-        "yaxis4": {"range": [-0.5, 1.5], "domain": list(ROWS["wrong"]), "tickvals": [0, 1], "ticktext": ["raw", "now"], "anchor": "x"},
-        "annotations": [
-            {"text": text, "x": 0.004, "xref": "x domain", "y": tops[axis][1] - 0.005, "yref": "paper", "xanchor": "left",
-             "yanchor": "top", "showarrow": False, "font": {"color": color, "weight": 600}}
-            for text, color, axis in labels
-        ],
-    }  # fmt: skip
+    }
+    for axis, (row, color, span, ticks) in rows.items():
+        title = {"text": row, "font": {"color": color}}
+        layout[axis] = {"range": span, "domain": list(ROWS[row]), "tickvals": ticks, "anchor": "x", "title": title, "titlegap": 40}
+    layout["yaxis4"] |= {"ticktext": ["raw", "now"], "title": None}
     data = [
         line(severity, "severity", name="severity", shape="hv", width=2, hover=True),
         line(command, "command/0.45", axis="y2", name="command σ(u*)", width=1, dash="dot"),

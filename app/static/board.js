@@ -24,7 +24,7 @@ class Board {
     box.className = "board";
     box.innerHTML = `<div class="readouts" role="group" aria-label="read-outs"></div>
       <figure class="scope"><figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="off"></span>
-        <button type="button" class="png" title="Save scope and panel as a picture">PNG</button></figcaption>
+        <button type="button" class="link" title="Copy a link that holds the whole setting">link</button><button type="button" class="png" title="Save scope and panel as a picture">PNG</button></figcaption>
         <div class="plot"><canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas><div class="hair" hidden></div></div>
         <div class="film" role="group" aria-label="film strip"></div></figure>
       <figure class="panel"><figcaption><div class="tabs" role="tablist" aria-label="panel"></div><span class="controls"></span></figcaption>
@@ -35,6 +35,7 @@ class Board {
     this.panel = new Painter(find(".panel canvas"));
     this.hair = find(".hair");
     find(".png").onclick = () => this.save();
+    find(".link").onclick = (e) => this.copy(e.currentTarget);
     this.listen(find(".scope canvas"));
     new ResizeObserver(() => this.schedule()).observe(box);
     globalThis.addEventListener("knob:tape", () => this.box.isConnected && this.schedule());
@@ -290,6 +291,17 @@ class Board {
       if (Number.isFinite(v)) parts.push(`${trace.name} ${v.toFixed(2)}`);
     }
     at.textContent = parts.join("  ·  ");
+  }
+
+  /** The address holds everything once the hand has let go. */
+  async copy(button) {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = "copied";
+    } catch {
+      window.prompt("Copy this link", location.href); // no clipboard without https or permission
+    }
+    setTimeout(() => (button.textContent = "link"), 1500);
   }
 
   /** Scope and panel as one picture, at twice the screen's resolution of a plain screen. */

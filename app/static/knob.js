@@ -34,8 +34,9 @@ export class Knob {
     this.drag = null;
     this.box = document.createElement("div");
     this.box.className = "knob";
-    this.box.innerHTML = `<div class="knob-name"></div><svg viewBox="0 4 120 104" role="slider" tabindex="0"></svg>
-      <label class="knob-value"><span></span><input type="text" inputmode="decimal" autocomplete="off" spellcheck="false"></label>
+    this.box.innerHTML = `<header><span class="knob-name"></span>
+      <label class="knob-value"><span></span><input type="text" inputmode="decimal" autocomplete="off" spellcheck="false"></label></header>
+      <svg viewBox="0 1 120 102" role="slider" tabindex="0"></svg>
       <div class="knob-words" aria-hidden="true"><span></span><span></span></div>`;
     parent.appendChild(this.box);
     const find = (q) => this.box.querySelector(q);

@@ -190,6 +190,10 @@ export class Painter {
       c.rotate(-Math.PI / 2);
       c.textAlign = "center";
       c.textBaseline = "bottom";
+      if (y.title.font) {
+        c.fillStyle = this.colour(y.title.font.color);
+        c.font = `600 11px ${this.font}`;
+      }
       c.fillText(title(y), 0, 0);
       c.restore();
     }

@@ -1,18 +1,33 @@
-"""A made-up stream for tests: what a trained model's branches look like, roughly, and nothing that ships."""
+"""Made-up streams for tests: what a trained model's branches look like, roughly, and nothing that ships."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 
-from knob_core.branches import Branches
+from knob_core import data, films, shipped
+from knob_core.branches import Branches, save
 from knob_core.schedules import SCHEDULES
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 
-def branches(images: int = 4, realisations: int = 8, frames: int = 240, schedule: str = "step", seed: int = 0) -> Branches:
+
+def branches(
+    images: int = 4,
+    realisations: int = 8,
+    frames: int = 240,
+    schedule: str = "step",
+    seed: int = 0,
+    labels: np.ndarray | None = None,
+) -> Branches:
     """Noise grows with severity; the dynamic branch is sharp and suffers from it, the static one modest and robust."""
     rng = np.random.default_rng(seed)
     severity = SCHEDULES[schedule](frames)
-    labels = np.repeat(rng.integers(0, 10, images), realisations)
+    labels = np.repeat(rng.integers(0, 10, images) if labels is None else labels, realisations)
     rival = (labels + 1 + rng.integers(0, 8)) % 10
     paths = np.arange(images * realisations)
     u_star = 1.8 - 0.75 * severity + rng.normal(0, 0.15 + 0.12 * severity, (len(paths), frames))
@@ -25,4 +40,41 @@ def branches(images: int = 4, realisations: int = 8, frames: int = 240, schedule
         return z
 
     z_static, z_dyn = logits(4.0, 0.9), logits(7.0, 2.6)
-    return Branches(*(a.astype(np.float32) for a in (z_static, z_dyn, u_star)), labels.astype(np.int64), severity.astype(np.float32))
+    return Branches(
+        *(a.astype(np.float32) for a in (z_static, z_dyn, u_star)), labels.astype(np.int64), severity.astype(np.float32)
+    )
+
+
+def assets(root: Path, methods: tuple[str, ...] = ("knob-ode", "ode-lite", "static"), frames: int = 240) -> Path:
+    """A folder like `assets/` whose streams are made up: two corruptions, three schedules, three images of the sample."""
+    root.mkdir(parents=True, exist_ok=True)
+    for folder in ("sample", "frost"):
+        (root / folder).symlink_to(ROOT / "assets" / folder)
+    images, labels, _ = data.load_sample()
+    places = tuple(int(np.flatnonzero(labels == k)[0]) for k in (8, 3, 0))
+    files, listed = {}, []
+    for i, (corruption, schedule) in enumerate(product(("shot_noise", "fog"), ("step", "sine", "spikes"))):
+        made = branches(len(places), 6, frames, schedule, seed=i, labels=labels[list(places)])
+        name = f"streams/{corruption}-{schedule}.npz"
+        (root / name).parent.mkdir(exist_ok=True)
+        save(made, root / name)
+        files[name] = hashlib.sha256((root / name).read_bytes()).hexdigest()
+        for method in methods:
+            key = shipped.StreamKey(method, 0, corruption, schedule, frames, places, 6, 0)
+            listed.append(shipped.entry(key, name))
+        severity = made.severity[films.film_frames(frames)]
+        noise = (
+            np.random.default_rng(i).normal(0, 12, (len(places), films.FILM, 32, 32, 3)) * severity[:, None, None, None]
+        )
+        stills = images[list(places)].transpose(0, 2, 3, 1)[:, None]
+        films.save(np.clip(stills + noise, 0, 255).astype(np.uint8), films.path_of(key, root))
+    manifest = {
+        "format": shipped.FORMAT,
+        "corruptions": [],
+        "severities": [],
+        "cells": [],
+        "streams": listed,
+        "files": files,
+    }
+    (root / shipped.MANIFEST).write_text(json.dumps(manifest))
+    return root

@@ -1,0 +1,132 @@
+"""A stream that does not ship, computed in the background: progress, cancel, and a few results kept.
+
+Torch is imported here and nowhere else in the app, inside the worker, when the first stream is asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.checkpoints import path_of
+from app.choice import Choice
+from knob_core.branches import Branches
+from knob_core.data import load_sample
+from knob_core.films import film_frames
+from knob_core.schedules import SCHEDULES
+
+BATCH = 120  # images
+KEPT = 8  # results
+MOST_FRAMES = 12_000  # frames x realisations that one job may have
+
+
+class Cancelled(Exception):
+    """The operator did not want to wait."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Branch outputs and film of one image's stream."""
+
+    branches: Branches
+    pixels: np.ndarray  # (FILM, 32, 32, 3) uint8
+
+
+@dataclass
+class Job:
+    """One computation; the page looks at it, the worker writes to it."""
+
+    choice: Choice
+    progress: float = 0.0
+    result: Result | None = None
+    error: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def over(self) -> bool:
+        """Done, failed or cancelled."""
+        return self.result is not None or bool(self.error) or self.stop.is_set()
+
+
+class Jobs:
+    """All computations of the process, keyed by plain values; the same stream is never computed twice at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: OrderedDict[Choice, Job] = OrderedDict()
+
+    def of(self, choice: Choice) -> Job:
+        """The job of a choice, started if there is none (a failed or cancelled one is tried again)."""
+        with self._lock:
+            job = self._jobs.get(choice)
+            if job is None or (job.over and job.result is None):
+                job = self._jobs[choice] = Job(choice)
+                threading.Thread(target=work, args=(job,), daemon=True, name="knob-compute").start()
+            self._jobs.move_to_end(choice)
+            for old in [c for c, j in self._jobs.items() if j.over][: max(0, len(self._jobs) - KEPT)]:
+                del self._jobs[old]
+            return job
+
+    def forget(self, choice: Choice) -> None:
+        """Drop a job that came to nothing, so that it may be asked for again."""
+        with self._lock:
+            job = self._jobs.get(choice)
+            if job is not None and job.over and job.result is None:
+                del self._jobs[choice]
+
+    def known(self, choice: Choice) -> Job | None:
+        """The job of a choice, if there is one."""
+        with self._lock:
+            return self._jobs.get(choice)
+
+
+def work(job: Job) -> None:
+    """Run a job to its end, whatever that is."""
+    try:
+        job.result = compute(job)
+    except Cancelled:
+        job.stop.set()
+    except Exception as error:  # whatever it was, the page names it and goes on
+        job.error = f"{type(error).__name__}: {error}" if not isinstance(error, (ValueError, OSError)) else str(error)
+
+
+def compute(job: Job) -> Result:
+    """The branches of every frame of every realisation, batch by batch."""
+    choice = job.choice
+    if choice.frames * choice.realisations > MOST_FRAMES:
+        raise ValueError(
+            f"frames x realisations is {choice.frames * choice.realisations}, expected at most {MOST_FRAMES}"
+        )
+    path = path_of(choice.method, choice.model)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no checkpoint {path.name} in {path.parent}, so only shipped streams can be shown for it")
+    import torch
+
+    from knob_core import checkpoint
+    from knob_core.streams import ControlledStream
+
+    model = checkpoint.load(path).eval()
+    images, labels, _ = load_sample()
+    severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))
+    stream = ControlledStream(images[[choice.image]], severity, choice.corruption, choice.realisations, choice.seed)
+    shape = (choice.realisations, choice.frames)
+    u_star = np.empty(shape, np.float32)
+    z_static, z_dyn = np.empty((*shape, model.num_classes), np.float32), np.empty((*shape, model.num_classes), np.float32)
+    done = 0
+    for batch in stream.batches(BATCH):
+        if job.stop.is_set():
+            raise Cancelled
+        with torch.inference_mode():
+            outputs = model(batch.images)
+        where = (batch.realisation, batch.frame)
+        z_static[where], z_dyn[where] = outputs.z_static.numpy(), outputs.z_dyn.numpy()
+        u_star[where] = outputs.u_star.numpy()
+        done += len(batch)
+        job.progress = done / len(stream)
+    pixels = [stream.frames(int(t), int(t) + 1)[0].permute(1, 2, 0).numpy() for t in film_frames(choice.frames)]
+    label = np.full(choice.realisations, labels[choice.image], np.int64)
+    film = np.rint(np.stack(pixels) * 255).astype(np.uint8)
+    return Result(Branches(z_static, z_dyn, u_star, label, severity.astype(np.float32)), film)

@@ -1,0 +1,166 @@
+"""The row of stream choices under the board: image, corruption, schedule, its shape, model, and what to take away.
+
+The choice in the session is the truth; every control shows it and, when changed, asks for another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from app import sources, state, takeaway
+from app.choice import CORRUPTION_NAMES, DRAWN, FRAMES, METHODS, REALISATIONS, SEEDS, Choice
+from app.components.gallery import gallery
+from app.components.sketch import POINTS, sketch
+from app.stream import Stream
+from knob_core import settings as settings_file
+from knob_core.data import CLASSES, load_sample
+from knob_core.schedules import SCHEDULES, Parameter, from_csv
+
+
+def nearest(choice: Choice) -> Choice:
+    """The shipped stream of this model, corruption and schedule where there is one: it appears at once."""
+    key = None if choice.parameters else sources.shipped_like(choice)
+    return sources.choice_of(key, choice.image if choice.image in key.images else key.images[0]) if key else choice
+
+
+def _changed(name: str) -> None:
+    """A menu of the row was changed."""
+    value = st.session_state[f"row_{name}"]
+    choice = state.choice()
+    if name == "schedule":
+        choice = replace(choice, schedule=value, parameters=())
+    elif name == "model":
+        method, seed = value
+        choice = replace(choice, method=method, model=seed)
+    else:
+        choice = replace(choice, **{name: value})
+    state.complaints().clear()
+    state.choose(nearest(choice))
+
+
+def row(stream: Stream | None) -> None:
+    """Draw the row for the session's choice; `stream` is the one on the board."""
+    choice = state.choice()
+    picture, corruption, schedule, shape, model, away = st.columns([1, 1.5, 1.3, 1, 1.9, 1], vertical_alignment="bottom")
+    with picture:
+        _picture(choice)
+    show = st.session_state
+    show["row_corruption"], show["row_schedule"], show["row_model"] = choice.corruption, choice.schedule, (choice.method, choice.model)
+    with corruption:
+        st.selectbox(
+            "Corruption", CORRUPTION_NAMES, key="row_corruption", format_func=lambda name: name.replace("_", " "),
+            on_change=_changed, args=("corruption",), help="What spoils the pictures",
+        )  # fmt: skip
+    with schedule:
+        st.selectbox(
+            "Schedule", list(SCHEDULES), key="row_schedule", format_func=lambda name: SCHEDULES[name].label,
+            on_change=_changed, args=("schedule",), help=SCHEDULES[choice.schedule].help,
+        )  # fmt: skip
+    with shape, st.popover("Shape", width="stretch", help="The schedule's own parameters; draw one, or upload a CSV file"):
+        _shape(choice)
+    with model:
+        models = list(dict.fromkeys([(key.method, key.seed) for key in sources.keys()] + [(choice.method, choice.model)]))
+        st.selectbox(
+            "Model", models, key="row_model", format_func=lambda m: f"{METHODS[m[0]]}, seed {m[1]}",
+            on_change=_changed, args=("model",), help="Method and training seed of the checkpoint",
+        )  # fmt: skip
+    with away, st.popover("Take away", width="stretch", help="Settings file, data and figures of what you see"):
+        _take_away(stream)
+
+
+def _picture(choice: Choice) -> None:
+    _, labels, _ = load_sample()
+    key = sources.shipped_like(choice)
+    with st.popover(f"Image: {CLASSES[labels[choice.image]]}", width="stretch", help="Choose the picture that the stream shows"):
+        st.caption("Framed pictures appear at once; the others take some seconds to compute.")
+        picked = gallery(key.images if key and not choice.parameters else (), choice.image, key="gallery")
+    if picked is not None and picked != st.session_state.get("picked"):
+        st.session_state["picked"] = picked
+        if picked != choice.image:
+            state.complaints().clear()
+            state.choose(replace(choice, image=picked))
+            st.rerun()
+
+
+def _shape(choice: Choice) -> None:
+    schedule = SCHEDULES[choice.schedule]
+    st.caption(schedule.help)
+    now = dict(choice.parameters)
+    with st.form("shape", border=False):
+        values: dict[str, Any] = {}
+        for parameter in schedule.parameters:
+            values[parameter.name] = _control(choice.schedule, parameter, now.get(parameter.name, parameter.default))
+        frames, realisations, seed = st.columns(3)
+        length = frames.number_input("frames", *FRAMES, value=choice.frames, help="How long the stream is")
+        paths = realisations.number_input("realisations", *REALISATIONS, value=choice.realisations, help="How often the noise is drawn anew: the width of the band")
+        noise = seed.number_input("seed", *SEEDS, value=choice.seed, help="Which draws of the noise")
+        if st.form_submit_button("Make this stream", help="Shipped streams appear at once, others are computed"):
+            _ask(lambda: replace(choice, frames=int(length), realisations=int(paths), seed=int(noise)).with_parameters(values))
+    st.caption("Or draw severity by hand:")
+    drawn = sketch([1.0] * (POINTS // 3) + [5.0] * (POINTS // 3) + [1.0] * (POINTS - 2 * (POINTS // 3)), key="sketch")
+    if drawn is not None and drawn != st.session_state.get("drawn"):
+        st.session_state["drawn"] = drawn
+        stretch = max(1, choice.frames // POINTS)
+        _ask(lambda: _listed(choice, [value for value in drawn for _ in range(stretch)], POINTS * stretch))
+    upload = st.file_uploader("Or upload severities (CSV)", type=["csv", "txt"], key="severities", help="One number from 0 to 5 a line, or a column headed severity", max_upload_size=4)
+    if upload is not None and upload.file_id != st.session_state.get("severities_seen"):
+        st.session_state["severities_seen"] = upload.file_id
+        _ask(lambda: _uploaded(choice, upload.getvalue()))
+
+
+def _uploaded(choice: Choice, content: bytes) -> Choice:
+    severities = from_csv(content)
+    if len(severities) > FRAMES[1]:
+        raise ValueError(f"the file has {len(severities)} severities, the console shows at most {FRAMES[1]} frames")
+    return _listed(choice, severities.tolist(), max(FRAMES[0], len(severities)))
+
+
+def _listed(choice: Choice, severities: list[float], frames: int) -> Choice:
+    text = " ".join(f"{value:g}" for value in severities)
+    return replace(choice, schedule=DRAWN, parameters=(), frames=frames).with_parameters({"values": text})
+
+
+def _ask(make: Any) -> None:
+    """Choose what `make` gives, or say why it cannot be had."""
+    complaints = state.complaints()
+    complaints.clear()
+    try:
+        state.choose(make())
+    except ValueError as error:
+        complaints.append(str(error))
+    st.rerun()
+
+
+def _control(schedule: str, parameter: Parameter, value: float | int | str) -> float | int | str:
+    """The input that fits a parameter."""
+    key, label = f"shape_{schedule}_{parameter.name}", parameter.name.replace("_", " ")
+    if parameter.kind == "text":
+        return st.text_area(label, str(value), key=key, help=parameter.help)
+    kind = int if parameter.kind == "integer" else float
+    return st.number_input(label, kind(parameter.low), kind(parameter.high), kind(value), key=key, help=parameter.help)
+
+
+def _take_away(stream: Stream | None) -> None:
+    desk = state.desk()
+    st.caption("The address bar holds the whole setting: copy it, or press “link” above the scope.")
+    if stream is not None:
+        theme = st.context.theme.type or "light"
+        for label, data, name, mime, help in (
+            ("Settings file", lambda: settings_file.to_toml(desk.settings), "knob.toml", "application/toml", "Where the knobs stand; the runtime loads it"),
+            ("Data (CSV)", lambda: takeaway.csv_text(desk, stream), "knob.csv", "text/csv", "One row a frame of what the scope shows"),
+            ("Figures (HTML)", lambda: takeaway.html_text(desk, stream, theme), "knob.html", "text/html", "Scope and panel, with zoom and hover, in one file"),
+        ):
+            st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help)
+    upload = st.file_uploader("Load a settings file", type=["toml"], key="settings_file", help="Put the knobs where a saved file says", max_upload_size=1)
+    if upload is not None and upload.file_id != st.session_state.get("settings_seen"):
+        st.session_state["settings_seen"] = upload.file_id
+        complaints = state.complaints()
+        complaints.clear()
+        try:
+            desk.push(settings_file.from_toml(upload.getvalue()))
+        except ValueError as error:
+            complaints.append(str(error))
+        st.rerun()
