@@ -45,7 +45,7 @@ class Recipe:
 POCKET = Recipe(
     name="pocket",
     width=16,
-    warm=Stage(epochs=20, optimizer="sgd", lr=0.2, weight_decay=5e-4, schedule="onecycle", window_epochs=10),
+    warm=Stage(epochs=20, optimizer="sgd", lr=0.2, weight_decay=5e-4, schedule="onecycle", window_epochs=14),
     method=Stage(epochs=5, optimizer="adamw", lr=1e-3, weight_decay=1e-2, schedule="cosine"),
 )
 

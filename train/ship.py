@@ -37,9 +37,8 @@ def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
         target.unlink()
         changed = f"half precision changes the sample accuracy from {before:.3f} to {after:.3f}"
         raise ValueError(f"{source}: {changed}; not shipped")
-    print(
-        f"{target.name}: sample accuracy {before:.3f}, in half precision {after:.3f}, {target.stat().st_size / 1e6:.2f} MB"
-    )
+    size = target.stat().st_size / 1e6
+    print(f"{target.name}: sample accuracy {before:.3f}, in half precision {after:.3f}, {size:.2f} MB")
     return target
 
 
