@@ -12,6 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from knob_core.corruptions import blur, digital, noise, weather
+from knob_core.corruptions._severity import any_true
 
 Severity = float | Sequence[float] | Tensor
 Corruption = Callable[[Tensor, Tensor, Generator | None], Tensor]
@@ -89,9 +90,11 @@ def _render(f: Corruption, images: Tensor, severity: Tensor, generator: Generato
     if not len(images):
         return images.clone()
     images = images.contiguous()
-    y = f(images, severity, generator).clamp(0, 1)
-    y = y.mul_(255).add_(HAIR).floor_().div_(255)
-    return torch.where((severity == 0).view(-1, 1, 1, 1), images, y)
+    y = (f(images, severity, generator) * 255).add_(HAIR).floor_().clamp_(0, 255).div_(255)
+    untouched = severity == 0
+    if any_true(untouched):
+        y = torch.where(untouched.view(-1, 1, 1, 1), images, y)
+    return y
 
 
 @torch.no_grad()

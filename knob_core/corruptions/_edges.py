@@ -36,7 +36,9 @@ def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
     along = (m > _shift(m, -1, 0)) & (m >= _shift(m, 1, 0))
     down = (m > _shift(m, -1, -1)) & (m > _shift(m, 1, 1))
     up = (m > _shift(m, -1, 1)) & (m > _shift(m, 1, -1))
-    ridge = torch.where(flat, across, torch.where(steep, along, torch.where(rising, down, up))) & (m > low)
+    slanted = ~(flat | steep)
+    ridge = (flat & across) | (steep & along) | (slanted & rising & down) | (slanted & ~rising & up)
+    ridge &= m > low
     edge = ridge & (m > high)
     for _ in range(reach):
         p = F.pad(edge, (1, 1, 1, 1))
@@ -49,8 +51,9 @@ def distance(mask: Tensor, dtype: torch.dtype, most: int) -> Tensor:
     """Euclidean distance (N, H, W) of every pixel to the nearest true one, cut at `most` pixels."""
     height, width = mask.shape[-2:]
     j = torch.arange(width, dtype=dtype, device=mask.device)
-    left = torch.where(mask, j, -FAR).cummax(-1).values
-    right = torch.where(mask, -j, -FAR).flip(-1).cummax(-1).values.flip(-1)
+    marked = mask.to(dtype)
+    left = (marked * (j + FAR) - FAR).cummax(-1).values
+    right = (marked * (FAR - j) - FAR).flip(-1).cummax(-1).values.flip(-1)
     line = torch.minimum(j - left, -right - j).square_()  # (N, H, W)
     nearest = line.clone()
     for k in range(1, min(most, height - 1) + 1):

@@ -46,7 +46,9 @@ def filter_matrix(kernel: Tensor, size: int, mode: str) -> Tensor:
 
 def apply(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     """rows (N, H', H) and columns (N, W', W) around images (N, C, H, W) -> (N, C, H', W')."""
-    return rows[:, None] @ (images @ columns[:, None].transpose(-1, -2))
+    count, channels, height, _ = images.shape
+    y = images.reshape(count, channels * height, -1) @ columns.transpose(1, 2)
+    return rows[:, None] @ y.view(count, channels, height, -1)
 
 
 def gaussian_blur(images: Tensor, sigma: Tensor, radius: int, mode: str = "nearest", truncate: float = 4.0) -> Tensor:

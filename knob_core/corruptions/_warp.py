@@ -11,35 +11,38 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def _pixels(images: Tensor) -> tuple[Tensor, Tensor]:
-    """Column and row number of every pixel, (1, W) and (H, 1)."""
+def _grid(images: Tensor) -> Tensor:
+    """Column number, row number and 1 of every pixel, (H, W, 3)."""
     height, width = images.shape[-2:]
-    x = torch.arange(width, dtype=images.dtype, device=images.device)[None, :]
-    return x, torch.arange(height, dtype=images.dtype, device=images.device)[:, None]
+    y, x = torch.meshgrid(
+        torch.arange(height, dtype=images.dtype, device=images.device),
+        torch.arange(width, dtype=images.dtype, device=images.device),
+        indexing="ij",
+    )
+    return torch.stack([x, y, torch.ones_like(x)], -1)
 
 
 def affine(images: Tensor, shifts: Tensor) -> Tensor:
     """Three corners of the middle, (+, +), (+, -), (-, -), move by shifts (N, 3, 2) pixels (x, y); edges mirrored."""
-    height, width = images.shape[-2:]
+    count, _, height, width = images.shape
     q = min(height, width) // 3
-    cx, cy = width // 2, height // 2
     s1, s2, s3 = shifts.unbind(1)  # (N, 2)
     dx, dy = (s2 - s3) / (2 * q), (s1 - s2) / (2 * q)  # columns of L - I
     a, b, c, d = 1 + dx[:, 0], dy[:, 0], dx[:, 1], 1 + dy[:, 1]  # L = [[a, b], [c, d]]
-    a, b, c, d = (v[:, None, None] / (a * d - b * c)[:, None, None] for v in (a, b, c, d))
-    x, y = _pixels(images)
-    # about the first corner, which goes to itself plus s1
-    x = x - (cx + q) - s1[:, 0, None, None]
-    y = y - (cy + q) - s1[:, 1, None, None]
-    x, y = d * x - b * y + cx + q, a * y - c * x + cy + q  # (N, H, W)
-    grid = torch.stack([2 * x / (width - 1) - 1, 2 * y / (height - 1) - 1], -1)
+    inverse = torch.stack([d, -b, -c, a], 1).view(-1, 2, 2) / (a * d - b * c).view(-1, 1, 1)
+    corner = torch.tensor([width // 2 + q, height // 2 + q], dtype=images.dtype, device=images.device)
+    start = corner - (inverse @ (corner + s1)[:, :, None])[:, :, 0]  # the first corner goes to itself plus s1
+    side = torch.tensor([width - 1, height - 1], dtype=images.dtype, device=images.device)
+    there = torch.cat([inverse, start[:, :, None]], 2) * (2 / side)[:, None]  # (N, 2, 3), in units of grid_sample
+    there[:, :, 2] -= 1
+    grid = (_grid(images).view(-1, 3) @ there.transpose(1, 2)).view(count, height, width, 2)
     return F.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=True)
 
 
 def displace(images: Tensor, d: Tensor) -> Tensor:
     """y(p) = x(p + d(p)), d (N, 2, H, W) in pixels (x, y); edges reflected."""
     height, width = images.shape[-2:]
-    x, y = _pixels(images)
-    x, y = x + d[:, 0], y + d[:, 1]
-    grid = torch.stack([(2 * x + 1) / width - 1, (2 * y + 1) / height - 1], -1)
+    side = torch.tensor([width, height], dtype=images.dtype, device=images.device)
+    here = (2 * _grid(images)[..., :2] + 1) / side - 1  # (H, W, 2)
+    grid = torch.addcmul(here, d.permute(0, 2, 3, 1), 2 / side)
     return F.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=False)

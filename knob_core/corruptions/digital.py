@@ -35,9 +35,9 @@ def brightness(images: Tensor, severity: Tensor, generator: Generator | None) ->
     """More light: V rises, hue and saturation stay."""
     (c,) = constants(BRIGHTNESS, severity, images)
     value = images.amax(1, keepdim=True)
-    brighter = (value + c).clamp(max=1)
-    black = value == 0
-    return torch.where(black, brighter, images * (brighter / torch.where(black, 1.0, value)))
+    brighter = (value + c).clamp_(max=1)
+    black = (value == 0).to(images.dtype)  # has no hue to keep
+    return (images * (brighter / (value + black))).add_(brighter * black)
 
 
 def contrast(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -52,12 +52,11 @@ def saturate(images: Tensor, severity: Tensor, generator: Generator | None) -> T
     a, b = constants(SATURATE, severity, images)
     value = images.amax(1, keepdim=True)
     delta = value - images.amin(1, keepdim=True)  # (N, 1, H, W)
-    grey = delta == 0
-    saturation = delta / value.clamp(min=1e-12)
-    saturation = (a * saturation + b).clamp(0, 1)
-    k = (value - images) / torch.where(grey, 1.0, delta)
-    red = torch.tensor([0.0, 1.0, 1.0], dtype=images.dtype, device=images.device).view(1, 3, 1, 1)
-    return value * (1 - saturation * torch.where(grey, red, k))
+    grey = (delta == 0).to(images.dtype)
+    saturation = (a * (delta / value.clamp(min=1e-12)) + b).clamp_(0, 1)
+    k = (value - images).div_(delta + grey)
+    k[:, 1:] += grey
+    return value - k.mul_(saturation * value)
 
 
 def elastic_transform(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -94,6 +93,7 @@ def jpeg_compression(images: Tensor, severity: Tensor, generator: Generator | No
 
     def render(whole: Tensor) -> Tensor:
         out = _jpeg.roundtrip(images, JPEG_COMPRESSION, whole.long())
-        return torch.where((whole == 0).view(-1, 1, 1, 1), images, out)
+        untouched = (whole == 0).view(-1, 1, 1, 1)
+        return torch.where(untouched, images, out) if any_true(untouched) else out
 
     return blend(images, render, severity) + ROUND

@@ -22,13 +22,13 @@ SPECKLE_NOISE = [[0.0], [0.06], [0.1], [0.12], [0.16], [0.2]]  # sigma, relative
 def gaussian_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     """Heat: the same noise in light and dark."""
     (sigma,) = constants(GAUSSIAN_NOISE, severity, images)
-    return images + sigma * normal(tuple(images.shape), images, generator)
+    return normal(tuple(images.shape), images, generator).mul_(sigma).add_(images)
 
 
 def speckle_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     """Noise in proportion to the light."""
     (sigma,) = constants(SPECKLE_NOISE, severity, images)
-    return images + images * sigma * normal(tuple(images.shape), images, generator)
+    return normal(tuple(images.shape), images, generator).mul_(sigma).add_(1).mul_(images)
 
 
 def shot_noise(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -38,7 +38,7 @@ def shot_noise(images: Tensor, severity: Tensor, generator: Generator | None) ->
     def render(whole: Tensor) -> Tensor:
         (v,) = constants(SHOT_NOISE, whole, images)
         counts = poisson_quantile(z, images / v.clamp(min=1e-6))
-        return torch.where(v > 0, counts * v, images)
+        return counts.mul_(v).addcmul_(images, (v == 0).to(images.dtype))
 
     return blend(images, render, severity)
 

@@ -81,7 +81,7 @@ def snow(images: Tensor, severity: Tensor, generator: Generator | None) -> Tenso
         mean, std, _, threshold, radius, sigma, keep = constants(SNOW, whole, images)
         rows, columns = (table[whole.long()] for table in zooms)
         flakes = _matrices.apply(mean + std * noise, rows, columns)
-        flakes = torch.where(flakes < threshold, 0.0, flakes.clamp(0, 1)).mul(255).floor()
+        flakes = flakes.mul_(flakes >= threshold).clamp_(0, 1).mul_(255).floor_()
         kernel = _kernels.streak(radius, sigma, angle, taps=29, top=28, bottom=0, left=20, right=20)
         flakes = _kernels.correlate(flakes, kernel, top=28, left=20, mode="replicate").round().div(255)
         return (images * keep + white * (1 - keep) + flakes + flakes.flip(-1, -2)).clamp(0, 1)
@@ -103,7 +103,7 @@ def _water(liquid: Tensor, mix: Tensor) -> Tensor:
 def _mud(wet: Tensor, mix: Tensor) -> Tensor:
     """How much mud covers each pixel, (N, 1, H, W): 0 or 0.8..1."""
     m = _matrices.gaussian_blur(wet, mix, radius=3)
-    return torch.where(m < 0.8, 0.0, m)
+    return m * (m >= 0.8)
 
 
 def spatter(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -114,13 +114,13 @@ def spatter(images: Tensor, severity: Tensor, generator: Generator | None) -> Te
     def render(whole: Tensor) -> Tensor:
         mean, std, blur, threshold, mix, mud = constants(SPATTER, whole, images)
         liquid = mean + std * _matrices.gaussian_blur(noise, blur, radius=4)
-        wet = liquid > threshold
+        wet = (liquid > threshold).to(images.dtype)
         out = images
         if any_true(mud == 0):
-            m = _water(torch.where(wet, liquid, 0.0), mix * (1 - mud))
+            m = _water(liquid * wet, mix * (1 - mud))
             out = (images + m * _colour(WATER, images)).clamp(0, 1)
         if any_true(mud == 1):
-            m = _mud(wet.to(images.dtype), mix) * mud
+            m = _mud(wet, mix) * mud
             out = out * (1 - m) + m * _colour(MUD, images)
         return out
 
