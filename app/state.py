@@ -14,11 +14,15 @@ from app import link, sources
 from app.choice import Choice
 from app.desk import Desk
 
+BESIDE = ("lesson", "lessons", "cells")  # what other pages keep in the link: each reads and checks its own
+
 
 def desk() -> Desk:
     """This visitor's desk, made from the link on the first run."""
     if "desk" not in st.session_state:
-        linked = link.read(st.query_params.to_dict(), sources.home())
+        query = st.query_params.to_dict()
+        linked = link.read(query, sources.home())
+        st.session_state["beside"] = {name: query[name] for name in BESIDE if name in query}
         st.session_state["desk"] = Desk(settings=linked.settings, view=linked.view)
         st.session_state["choice"] = linked.choice
         st.session_state["complaints"] = list(linked.complaints)
@@ -49,10 +53,20 @@ def complaints() -> list[str]:
 def write_link() -> None:
     """Put the whole setting into the address bar; only when a hand has let go, and only when it changed."""
     own = desk()
-    said = link.write(own.settings, own.view, choice(), sources.home())
-    if st.session_state.get("link", {}) != said:
-        st.session_state["link"] = said
+    said = link.write(own.settings, own.view, choice(), sources.home()) | st.session_state["beside"]
+    if st.query_params.to_dict() != said:  # a change of page empties the address, too
         st.query_params.from_dict(said)
+
+
+def beside(name: str, value: str | None = None) -> str:
+    """What another page keeps in the link under a name of BESIDE; given a value, keep that ("" forgets it)."""
+    desk()
+    kept: dict[str, str] = st.session_state["beside"]
+    if value is not None:
+        kept.pop(name, None)
+        if value:
+            kept[name] = value
+    return kept.get(name, "")
 
 
 def component_value(key: str, name: str) -> Any:

@@ -1,0 +1,253 @@
+// Cards and figures that follow a hand, drawn from one message. Nothing is remounted: nodes stay, canvases are repainted.
+// A figure's targets (bins, cells) may be picked: pointer, or Tab to the figure, arrows to move, Enter to pick.
+import { once } from "./look.js";
+import { Painter } from "./painter.js";
+
+const element = (tag, className, parent, text) => {
+  const el = document.createElement(tag);
+  if (className) el.className = className;
+  if (text !== undefined) el.textContent = text;
+  parent.appendChild(el);
+  return el;
+};
+
+/** Write only what changed: a text node that is rewritten would be read out again. */
+const say = (el, text) => { if (el.textContent !== text) el.textContent = text; };
+
+class Figure {
+  constructor(sheet, parent) {
+    this.sheet = sheet;
+    const box = (this.box = element("figure", "", parent));
+    box.innerHTML = `<figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="polite"></span></figcaption>
+      <canvas role="img"></canvas><p class="note"></p>`;
+    this.canvas = box.querySelector("canvas");
+    this.painter = new Painter(this.canvas);
+    this.at = box.querySelector(".at");
+    this.pointed = null;
+    this.canvas.onpointermove = (e) => this.point(this.hit(e));
+    this.canvas.onpointerleave = () => this.point(null);
+    this.canvas.onblur = () => this.point(null);
+    this.canvas.onclick = (e) => this.pick(this.hit(e));
+    this.canvas.onkeydown = (e) => this.key(e);
+  }
+
+  adopt(spec) {
+    this.spec = spec;
+    this.box.dataset.figure = spec.id;
+    this.box.style.gridColumn = `span ${spec.span ?? 12}`;
+    this.canvas.style.height = `${spec.height ?? 260}px`;
+    this.canvas.setAttribute("aria-label", spec.alt);
+    const targets = spec.targets?.length > 0;
+    this.canvas.tabIndex = targets ? 0 : -1;
+    this.canvas.classList.toggle("pickable", targets);
+    say(this.box.querySelector(".title"), spec.title);
+    say(this.box.querySelector(".note"), spec.note ?? "");
+    const legend = this.box.querySelector(".legend");
+    const key = JSON.stringify(spec.legend ?? []);
+    if (legend.dataset.key !== key) {
+      legend.dataset.key = key;
+      legend.replaceChildren();
+      for (const [kind, name, text] of spec.legend ?? []) element("i", kind, legend, text).style.setProperty("--mark", `var(--${name})`);
+    }
+  }
+
+  draw(palette, font) {
+    this.painter.draw(this.spec.figure, palette, font);
+    if (!this.painter.axes) return;
+    this.labels(palette, font);
+    const own = this.spec.targets ?? [];
+    const prefix = `${this.spec.id}/`;
+    const picked = this.sheet.picked.startsWith(prefix) && own.find((t) => prefix + t.id === this.sheet.picked);
+    if (picked) this.outline(picked, palette.text, 2.5);
+    const pointed = own.find((t) => t.id === this.pointed);
+    if (pointed) {
+      this.outline(pointed, palette.focus, 2);
+      say(this.at, pointed.label);
+    }
+  }
+
+  /** Texts inside the plot: {axis, x: [], y: [], text: [], color: [] | name}. */
+  labels(palette, font) {
+    const { context: c } = this.painter;
+    for (const set of this.spec.labels ?? []) {
+      const [ax, ay] = this.axes(set.axis);
+      const cell = Math.abs(ax.map(1) - ax.map(0));
+      c.font = `${set.size ?? 11}px ${font}`;
+      c.textAlign = set.align ?? "center";
+      c.textBaseline = "middle";
+      set.text.forEach((text, i) => {
+        if (set.fit && c.measureText(text).width > cell - 2) return;
+        c.fillStyle = this.painter.colour(Array.isArray(set.color) ? set.color[i] : set.color);
+        c.fillText(text, ax.map(set.x[i]), ay.map(set.y[i]));
+      });
+    }
+  }
+
+  axes(axis) {
+    return [this.painter.axes["x" + (axis ?? "")], this.painter.axes["y" + (axis ?? "")]];
+  }
+
+  frame(t) {
+    const [ax, ay] = this.axes(t.axis);
+    const [x0, x1] = t.x.map(ax.map), [y0, y1] = t.y.map(ay.map);
+    return [Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0)];
+  }
+
+  outline(t, colour, width) {
+    const { context: c } = this.painter;
+    c.strokeStyle = colour;
+    c.lineWidth = width;
+    c.strokeRect(...this.frame(t));
+  }
+
+  hit(e) {
+    if (!this.painter.axes) return null;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const [px, py] = [e.clientX - left, e.clientY - top];
+    const found = (this.spec.targets ?? []).find((t) => {
+      const [x, y, w, h] = this.frame(t);
+      return px >= x && px < x + w && py >= y && py < y + h;
+    });
+    return found ? found.id : null;
+  }
+
+  point(id) {
+    if (id === this.pointed) return;
+    this.pointed = id;
+    if (id === null) say(this.at, "");
+    this.sheet.schedule();
+  }
+
+  pick(id) {
+    if (id !== null) this.sheet.pick(`${this.spec.id}/${id}`);
+  }
+
+  key(e) {
+    const own = this.spec.targets ?? [];
+    if (!own.length) return;
+    const here = own.findIndex((t) => t.id === this.pointed);
+    if (e.key === "Enter" || e.key === " ") {
+      e.preventDefault();
+      this.pick(this.pointed);
+      return;
+    }
+    if (e.key === "Escape") return void this.point(null);
+    const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[e.key] ?? [0, 0];
+    if (!dx && !dy) return;
+    e.preventDefault();
+    if (here < 0) return void this.point(own[0].id);
+    let next = here + dx;
+    if (dy) {
+      const row = own[here].row + dy;
+      const place = here - own.findIndex((t) => t.row === own[here].row);
+      const others = own.filter((t) => t.row === row);
+      next = others.length ? own.indexOf(others[Math.min(place, others.length - 1)]) : here;
+    }
+    this.point(own[Math.min(own.length - 1, Math.max(0, next))].id);
+  }
+}
+
+class Sheet {
+  constructor(host) {
+    this.updates = 0;
+    this.picked = "";
+    this.box = element("section", "sheet", host);
+    this.cards = element("div", "cards", this.box);
+    this.tableBox = element("div", "table", this.box);
+    this.grid = element("div", "grid", this.box);
+    this.figures = [];
+    new ResizeObserver(() => this.schedule()).observe(this.box);
+  }
+
+  pick(name) {
+    this.picks = (this.picks ?? 0) + 1;
+    this.picked = name;
+    this.schedule();
+    this.emit("pick", name);
+  }
+
+  adopt(data) {
+    this.message = data;
+    this.picked = data.picked;
+    this.schedule();
+  }
+
+  /** Latest wins: many messages, one drawing a frame. */
+  schedule() {
+    if (this.asked || !this.message) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      if (this.box.isConnected) this.draw();
+    });
+  }
+
+  draw() {
+    const { message: m, box } = this;
+    box.setAttribute("aria-label", m.label);
+    this.readouts(m.cards);
+    this.table(m.table);
+    while (this.figures.length < m.figures.length) this.figures.push(new Figure(this, this.grid));
+    while (this.figures.length > m.figures.length) this.figures.pop().box.remove();
+    const font = getComputedStyle(box).fontFamily;
+    m.figures.forEach((spec, i) => this.figures[i].adopt(spec));
+    this.figures.forEach((figure) => figure.draw(this.palette, font));
+    this.updates += 1;
+    box.dataset.updates = this.updates;
+    box.dataset.seq = m.seq;
+  }
+
+  readouts(list) {
+    this.cards.hidden = !list.length;
+    while (this.cards.children.length > list.length) this.cards.lastChild.remove();
+    while (this.cards.children.length < list.length) {
+      const card = element("div", "card", this.cards);
+      element("span", "label", card);
+      element("strong", "", card);
+      element("span", "rest", card);
+    }
+    list.forEach((r, i) => {
+      const card = this.cards.children[i];
+      card.dataset.id = r.id;
+      card.dataset.mood = r.mood ?? "";
+      card.title = r.help;
+      say(card.children[0], r.label);
+      say(card.children[1], r.now);
+      const rest = card.children[2];
+      while (rest.children.length > r.rest.length) rest.lastChild.remove();
+      r.rest.forEach(([name, value], j) => {
+        const pair = rest.children[j] ?? element("span", "", rest);
+        if (!pair.children.length) { element("i", "", pair); element("b", "", pair); }
+        pair.dataset.name = name;
+        say(pair.children[0], `${name} `);
+        say(pair.children[1], value);
+      });
+    });
+  }
+
+  /** {caption, head: [[text, help]], rows: [{name, help, cells: []}]}: the first row is what stands now. */
+  table(t) {
+    this.tableBox.hidden = !t;
+    if (!t) return;
+    const shape = JSON.stringify([t.caption, t.head, t.rows.map((r) => [r.name, r.help])]);
+    if (this.tableBox.dataset.shape !== shape) {
+      this.tableBox.dataset.shape = shape;
+      this.tableBox.replaceChildren();
+      const table = element("table", "", this.tableBox);
+      element("caption", "", table, t.caption);
+      const head = element("tr", "", element("thead", "", table));
+      for (const [text, help] of t.head) Object.assign(element("th", "", head, text), { title: help, scope: "col" });
+      const body = element("tbody", "", table);
+      for (const r of t.rows) {
+        const tr = element("tr", "", body);
+        tr.dataset.row = r.name;
+        Object.assign(element("th", "", tr, r.name), { title: r.help, scope: "row" });
+        r.cells.forEach(() => element("td", "", tr));
+      }
+    }
+    const body = this.tableBox.querySelector("tbody");
+    t.rows.forEach((r, i) => r.cells.forEach((text, j) => say(body.children[i].children[j + 1], text)));
+  }
+}
+
+export default (component) => once(component, "sheet.css", (host) => new Sheet(host));
