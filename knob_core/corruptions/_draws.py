@@ -5,6 +5,8 @@ Shapes depend on the images alone and never on the severity, so one seed gives o
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Generator, Tensor
 
@@ -12,6 +14,13 @@ from torch import Generator, Tensor
 def normal(shape: tuple[int, ...], like: Tensor, generator: Generator | None) -> Tensor:
     """Standard normal draws."""
     return torch.randn(shape, dtype=like.dtype, device=like.device, generator=generator)
+
+
+def symmetric(shape: tuple[int, ...], like: Tensor, generator: Generator | None) -> Tensor:
+    """Uniform draws in [-1, 1], two from each 64-bit number: half the cost of `uniform`."""
+    pairs = torch.empty((math.prod(shape) + 1) // 2, dtype=torch.int64, device=like.device)
+    bits = pairs.random_(-(2**63), None, generator=generator).view(torch.int32)
+    return bits[: math.prod(shape)].view(shape).to(like.dtype).mul_(2.0**-31)
 
 
 def uniform(shape: tuple[int, ...], like: Tensor, generator: Generator | None) -> Tensor:

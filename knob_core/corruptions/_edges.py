@@ -43,7 +43,10 @@ def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
     for _ in range(reach):
         p = F.pad(edge, (1, 1, 1, 1))
         p = p[:, :-2] | p[:, 1:-1] | p[:, 2:]
-        edge = ridge & (p[:, :, :-2] | p[:, :, 1:-1] | p[:, :, 2:])
+        grown = ridge & (p[:, :, :-2] | p[:, :, 1:-1] | p[:, :, 2:])
+        if not grown.is_meta and torch.equal(grown, edge):
+            break
+        edge = grown
     return edge
 
 

@@ -60,11 +60,15 @@ def gaussian_blur(images: Tensor, sigma: Tensor, radius: int, mode: str = "neare
     return apply(images, rows, columns)
 
 
-@lru_cache(maxsize=256)
-def zoom(size: int, factor: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """(size, size): the middle ceil(size / factor) samples stretched by `factor`, linear between them, cut to size."""
+def zoom_sizes(size: int, factor: float) -> tuple[int, int]:
+    """Samples before and after zooming the middle of `size` samples; all that a zoom factor decides."""
     crop = math.ceil(size / factor)
-    stretched = round(crop * factor)
+    return crop, round(crop * factor)
+
+
+@lru_cache(maxsize=256)
+def zoom(size: int, crop: int, stretched: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """(size, size): the middle `crop` samples stretched to `stretched`, linear between them, cut to size."""
     first, trim = (size - crop) // 2, (stretched - size) // 2
     matrix = [[0.0] * size for _ in range(size)]
     for i, line in enumerate(matrix):

@@ -47,15 +47,19 @@ def motion_blur(images: Tensor, severity: Tensor, generator: Generator | None) -
 
 def zoom_blur(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     """A lens that zooms while the shutter is open."""
-    table = [[(z < copies) / (copies + 1) for z in range(ZOOM_BLUR[-1])] + [1 / (copies + 1)] for copies in ZOOM_BLUR]
-    *weights, itself = constants(table, severity, images)
-    out = images * itself
     height, width = images.shape[-2:]
+    # many of the factors crop and stretch alike: {how: its copies}
+    alike: dict[tuple[tuple[int, int], tuple[int, int]], list[int]] = {}
     for z in range(ZOOM_BLUR[highest(severity)]):
-        rows, columns = (
-            _matrices.zoom(size, 1 + z * ZOOM_STEP, images.dtype, images.device) for size in (height, width)
-        )
-        out.addcmul_(rows @ (images @ columns.T), weights[z])
+        rows, columns = (_matrices.zoom_sizes(size, 1 + z * ZOOM_STEP) for size in (height, width))
+        alike.setdefault((rows, columns), []).append(z)
+    table = [[1 / (n + 1)] + [sum(z < n for z in zs) / (n + 1) for zs in alike.values()] for n in ZOOM_BLUR]
+    itself, *weights = constants(table, severity, images)
+    out = images * itself
+    for (rows, columns), weight in zip(alike, weights, strict=True):
+        zoom_rows = _matrices.zoom(height, *rows, images.dtype, images.device)
+        zoom_columns = _matrices.zoom(width, *columns, images.dtype, images.device)
+        out.addcmul_(zoom_rows @ (images @ zoom_columns.T), weight)
     return out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor
 
-from knob_core.corruptions._draws import normal, uniform
+from knob_core.corruptions._draws import normal, symmetric
 from knob_core.corruptions._poisson import poisson_quantile
 from knob_core.corruptions._severity import blend, constants
 
@@ -49,6 +49,6 @@ def impulse_noise(images: Tensor, severity: Tensor, generator: Generator | None)
     (below,) = constants(IMPULSE_NOISE, severity.floor(), images)
     (above,) = constants(IMPULSE_NOISE, severity.ceil(), images)
     edge = torch.minimum(p - below, above - p).clamp(min=1e-7)  # at most half of it is added or missing on either side
-    side = uniform(tuple(images.shape), images, generator).mul_(2).sub_(1)  # < 0 dead, >= 0 hot; rank 1 - |side|
+    side = symmetric(tuple(images.shape), images, generator)  # < 0 dead, >= 0 hot; rank 1 - |side|
     weight = side.abs().mul_(1 / edge).add_((p - 1) / edge + 0.5).clamp_(0, 1)
     return torch.lerp(images, side.ge_(0), weight)

@@ -73,7 +73,9 @@ def snow(images: Tensor, severity: Tensor, generator: Generator | None) -> Tenso
     grey = (images * _colour(LUMA, images)).sum(1, keepdim=True)
     white = torch.maximum(images, 1.5 * grey + 0.5)
     zooms = [
-        torch.stack([_matrices.zoom(size, row[2], images.dtype, images.device) for row in SNOW])
+        torch.stack(
+            [_matrices.zoom(size, *_matrices.zoom_sizes(size, row[2]), images.dtype, images.device) for row in SNOW]
+        )
         for size in (height, width)
     ]  # two of (6, size, size)
 
