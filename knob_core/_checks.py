@@ -76,11 +76,10 @@ def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) 
         x = real_array(name, x, finite=False)
         values = x.detach().double().numpy() if _readable(x) else None
     else:
-        if np.ndim(x) == 0 and not isinstance(x, (bool, np.bool_, str, bytes, complex)):
-            try:
-                x = np.float64(x)
-            except (TypeError, ValueError):
-                raise ValueError(f"{name} must be a number, {allowed}, got {x!r}") from None
+        if np.ndim(x) == 0:
+            if np.asarray(x).dtype.kind not in "fiu":
+                raise ValueError(f"{name} must be a number, {allowed}, got {x!r}")
+            x = np.float64(x)
             if math.isfinite(x) and (x > low if above else x >= low) and x <= high:
                 return x
             raise ValueError(f"{name} must be {allowed}, got {x}")

@@ -142,7 +142,8 @@ def _filter(x: np.ndarray, zeta: Array, omega_n: Array, dt: Array, state: Any) -
         slack = 32 * np.finfo(np.float64).eps * np.abs(start).sum(-1, keepdims=True)
         zi = np.where(np.abs(kept - zi) <= slack, kept, zi)
     u, zi = lfilter(b, a, x, zi=zi)
-    end = np.stack([u[..., -1], (zi[..., 0] - u[..., -1]) / k + h * u[..., -1]], -1).view(State)
+    with np.errstate(all="ignore"):  # what is not finite is named below
+        end = np.stack([u[..., -1], (zi[..., 0] - u[..., -1]) / k + h * u[..., -1]], -1).view(State)
     require_finite_end("u_star", end, x)
     end.zi = zi
     return u.astype(x.dtype, copy=False), end
