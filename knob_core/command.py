@@ -21,7 +21,7 @@ FEATURES = ("bias", "entropy now", "entropy seen", "divergence")
 class Command:
     """Weights of the features, and the observer's knobs."""
 
-    weights: tuple[float, float, float, float] = (0.0, -2.0, 2.0, -4.0)
+    weights: tuple[float, ...] = (-1.0, -4.0, 2.0, -8.0)
     zeta: float = 1.0
     omega_n: float = 0.3  # rad/frame
 

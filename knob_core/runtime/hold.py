@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from knob_core import gate
+from knob_core._checks import Array, namespace
 
 MAX_ELAPSED = 1e9  # frames; a year at 30 frames/s
 
@@ -18,6 +19,15 @@ def split(elapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(m, dt): whole number of steps and the length of each, in frames."""
     m = np.maximum(np.rint(elapsed), 1.0)
     return m.astype(np.int64), elapsed / m
+
+
+def step(command: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> tuple[Array, Array]:
+    """`gate.step` without its checks, for arrays checked already and for graphs that must not fix a shape."""
+    a, b = gate.coefficients(zeta, omega_n, dt)  # (2, 2) and (2,), or one per stream
+    u, v = state[..., 0], state[..., 1]
+    e = command - u
+    u, v = u + b[..., 0] * e + a[..., 0, 1] * v, b[..., 1] * e + a[..., 1, 1] * v
+    return u, namespace(u).stack([u, v], -1)
 
 
 def advance(
@@ -30,23 +40,14 @@ def advance(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(u, state) of the second-order gate after this frame."""
     if (elapsed == 1.0).all():
-        return _step(command, zeta, omega_n, 1.0, state)
+        return step(command, zeta, omega_n, 1.0, state)
     m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
     if (m > 1).any():
         a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
         rest = np.stack([held, np.zeros_like(held)], axis=-1)
         coasted = rest + np.einsum("...ij,...j->...i", _power(a, m - 1), state - rest)
         state = np.where(m[..., None] > 1, coasted, state)
-    return _step(command, zeta, omega_n, dt, state)
-
-
-def _step(
-    command: np.ndarray, zeta: float, omega_n: float, dt: np.ndarray | float, state: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """`gate.step` without its checks: what comes here was checked where it came in."""
-    k, h = gate._gain(zeta, omega_n, dt)
-    u, v = gate._advance(command, state[..., 0], state[..., 1], k, h, 2 * zeta + h)
-    return u, np.stack([u, v], axis=-1)
+    return step(command, zeta, omega_n, dt, state)
 
 
 def advance_ema(

@@ -1,0 +1,105 @@
+"""Exported files say what the model says, with every knob still free."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from knob_core import checkpoint, models
+from train import export
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def make(method: str) -> models.GatedClassifier:
+    torch.manual_seed(3)
+    model = models.build(method, 4).eval()
+    with torch.no_grad():  # an untrained command hardly moves; this one does
+        for parameter in model.parameters():
+            if parameter.ndim == 2:
+                parameter.mul_(3)
+    return model
+
+
+def eager(model: models.GatedClassifier):
+    frame = export.Frame(model)
+
+    def call(inputs):
+        with torch.inference_mode():
+            outputs = frame(*(torch.from_numpy(np.asarray(inputs[name])) for name in export.INPUTS))
+        return dict(zip(export.OUTPUTS, (x.numpy() for x in outputs), strict=True))
+
+    return call
+
+
+@pytest.mark.parametrize("method", models.METHODS)
+def test_the_frame_function_is_the_runtime(method):
+    model = make(method)
+    assert export.largest_difference(model, eager(model), frames=30) <= 1e-5
+
+
+def test_the_difference_sees_a_wrong_knob_and_a_lost_state():
+    """The verification can fail: each input that is ignored shows."""
+    model = make("knob-ode")
+    honest = eager(model)
+    for name in ("zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen"):
+        fixed = {}
+
+        def deaf(inputs, name=name, fixed=fixed):
+            return honest({**inputs, name: fixed.setdefault(name, inputs[name])})
+
+        assert export.largest_difference(model, deaf) > export.TOLERANCE, name
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    pytest.importorskip("onnxruntime", reason="ONNX needs the extra: pip install -e '.[export]'")
+    pytest.importorskip("onnxscript", reason="ONNX needs the extra: pip install -e '.[export]'")
+    folder = tmp_path_factory.mktemp("export")
+    checkpoint.save(make("knob-ode"), folder / "model.safetensors")
+    assert export.main([str(folder / "model.safetensors"), "--out", str(folder)]) == 0
+    return folder
+
+
+def test_only_whole_verified_files_are_left(exported):
+    assert sorted(path.name for path in exported.iterdir()) == ["model.onnx", "model.pt2", "model.safetensors"]
+
+
+@pytest.mark.parametrize("name", export.FORMATS)
+def test_files_agree_on_any_number_of_streams(exported, name):
+    suffix, _, run = export.FORMATS[name]
+    model, call = checkpoint.load(exported / "model.safetensors"), run(exported / f"model{suffix}")
+    for streams in (1, 5):
+        assert export.largest_difference(model, call, frames=40, streams=streams, seed=streams) <= export.TOLERANCE
+
+
+def test_the_onnx_file_says_what_it_is(exported):
+    onnx = pytest.importorskip("onnx")
+    file = onnx.load(exported / "model.onnx")
+    onnx.checker.check_model(file)
+    assert {entry.domain: entry.version for entry in file.opset_import}[""] == export.OPSET
+    about = {entry.key: entry.value for entry in file.metadata_props}
+    assert about["method"] == "knob-ode" and float(about["zeta"]) == pytest.approx(0.7)
+    assert [entry.name for entry in file.graph.input] == list(export.INPUTS)
+    assert [entry.name for entry in file.graph.output] == list(export.OUTPUTS)
+
+
+def test_a_file_that_disagrees_is_not_kept(tmp_path, monkeypatch, capsys):
+    checkpoint.save(make("knob-ia"), tmp_path / "model.safetensors")
+    monkeypatch.setattr(export, "largest_difference", lambda *_: 2e-4)
+    monkeypatch.setitem(export.FORMATS, "torch", (".pt2", lambda _, path: path.write_bytes(b""), lambda _: None))
+    assert export.main([str(tmp_path / "model.safetensors"), "--out", str(tmp_path), "--format", "torch"]) == 1
+    assert "2.0e-04" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_a_missing_checkpoint_is_named(tmp_path, capsys):
+    assert export.main([str(tmp_path / "none.safetensors")]) == 1
+    assert "none.safetensors" in capsys.readouterr().err
