@@ -28,7 +28,9 @@ def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:
             if "knobs.raw" not in file.keys():  # noqa: SIM118 (not a dict)
                 return None
             raw = file.get_tensor("knobs.raw").astype(float)
-    except Exception:  # a damaged file: the page says so when the model is needed, a missing mark on a knob does not matter
+    except (
+        Exception
+    ):  # a damaged file: the page says so when the model is needed, a missing mark on a knob does not matter
         return None
     values = np.log1p(np.exp(raw))  # softplus
     if raw.shape != (2,) or not np.isfinite(values).all():

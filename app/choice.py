@@ -63,7 +63,7 @@ class Choice:
                 raise ValueError(f"{name} is {value!r}, expected a whole number in [{low}, {high}]")
 
     def with_parameters(self, values: dict[str, float | int | str]) -> Choice:
-        """The same stream with other schedule parameters; those at their defaults are left out, so equal streams are equal."""
+        """The same stream with other schedule parameters; defaults are left out, so that equal streams are equal."""
         known = {parameter.name: parameter for parameter in SCHEDULES[self.schedule].parameters}
         kept = []
         for name, value in sorted(values.items()):

@@ -102,7 +102,9 @@ def compute(job: Job) -> Result:
         )
     path = path_of(choice.method, choice.model)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no checkpoint {path.name} in {path.parent}, so only shipped streams can be shown for it")
+        raise FileNotFoundError(
+            f"there is no checkpoint {path.name} in {path.parent}, so only shipped streams can be shown for it"
+        )
     import torch
 
     from knob_core import checkpoint
@@ -114,7 +116,10 @@ def compute(job: Job) -> Result:
     stream = ControlledStream(images[[choice.image]], severity, choice.corruption, choice.realisations, choice.seed)
     shape = (choice.realisations, choice.frames)
     u_star = np.empty(shape, np.float32)
-    z_static, z_dyn = np.empty((*shape, model.num_classes), np.float32), np.empty((*shape, model.num_classes), np.float32)
+    z_static, z_dyn = (
+        np.empty((*shape, model.num_classes), np.float32),
+        np.empty((*shape, model.num_classes), np.float32),
+    )
     done = 0
     for batch in stream.batches(BATCH):
         if job.stop.is_set():

@@ -56,7 +56,14 @@ class Desk:
     def values(self) -> dict[str, Any]:
         """What the deck shows when it is (re)mounted or pushed."""
         s = self.settings
-        return {"zeta": s.zeta, "omega_n": s.omega_n, "on": s.on, "memory": s.memory, "mode": s.mode, "speed": self.speed}
+        return {
+            "zeta": s.zeta,
+            "omega_n": s.omega_n,
+            "on": s.on,
+            "memory": s.memory,
+            "mode": s.mode,
+            "speed": self.speed,
+        }
 
     def take(self, hand: object) -> None:
         """What the hand did. Hands of another epoch are stale; nothing in one is trusted."""
@@ -102,7 +109,12 @@ class Desk:
 
     def seen(self) -> dict[str, Any]:
         """The view as the board wants it."""
-        return {"panel": self.view.panel, "unit": self.view.unit, "fps": self.settings.frame_rate, "epoch": self.view_epoch}
+        return {
+            "panel": self.view.panel,
+            "unit": self.view.unit,
+            "fps": self.settings.frame_rate,
+            "epoch": self.view_epoch,
+        }
 
     def measured(self, measures: StreamMeasures) -> None:
         """Remember the read-outs; the first of a turn have nothing before them but themselves."""

@@ -13,12 +13,12 @@ KNOBS: list[dict[str, Any]] = [
         "id": "zeta", "symbol": "ζ", "name": "damping", "low": ZETA[0], "high": ZETA[1], "home": 0.7, "unit": "",
         "words": ["nervous", "calm"], "ticks": [0.05, 0.1, 0.2, 0.5, 0.7, 1, 2, 3],
         "zones": [[0.05, 0.95, "under"], [0.95, 1.05, "critical"], [1.05, 3, "over"]],
-        "help": "Calm or nervous: how strongly swings are damped. Below 1 the gate overshoots and rings, above 1 it creeps. "
-                "Drag up or right; Shift is fine; double click goes home.",
+        "help": "Calm or nervous: how strongly swings are damped. Below 1 the gate overshoots and rings, above 1 it "
+                "creeps. Drag up or right; Shift is fine; double click goes home.",
     },
     {
-        "id": "omega_n", "symbol": "ω_n", "name": "natural frequency", "low": OMEGA_N[0], "high": OMEGA_N[1], "home": 0.4,
-        "unit": "rad/frame", "words": ["slow", "alert"], "ticks": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3],
+        "id": "omega_n", "symbol": "ωₙ", "name": "natural frequency", "low": OMEGA_N[0], "high": OMEGA_N[1],
+        "home": 0.4, "unit": "rad/frame", "words": ["slow", "alert"], "ticks": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3],
         "zones": [[0.02, 0.15, "slow"], [0.15, 1, "middle"], [1, 3, "alert"]],
         "help": "Slow or alert: how quickly the gate follows what the network sees, in radians per frame. "
                 "Drag up or right; Shift is fine; double click goes home.",
@@ -33,7 +33,7 @@ _PRESETS = [  # id, label, zeta, omega_n, help
 ]
 
 HELP = {
-    "memory": "Static memory: the robust branch remembers what it has been seeing, with the same knobs; this is what stops flicker",
+    "memory": "Static memory: the robust branch remembers what it saw, with the same knobs; this stops flicker",
     "continuous": "Continuous Mode: the gate's state is kept from frame to frame",
     "reset": "Reset Mode: every frame starts from rest, as for unrelated pictures",
     "play": "Live: frames arrive one by one and the knobs act on the running state",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from app.choice import MAX_LINK_LIST, Choice
 from app.desk import FPS, View
@@ -70,7 +71,9 @@ def read(query: Mapping[str, str], home_choice: Choice) -> Linked:
             complaints.append(f"{name} = {_short(text)} in the link is not a number; {home:g} is used")
             return home
         if not bounds[0] <= value <= bounds[1]:
-            complaints.append(f"{name} = {_short(text)} in the link is outside [{bounds[0]:g}, {bounds[1]:g}] and was held there")
+            complaints.append(
+                f"{name} = {_short(text)} in the link is outside [{bounds[0]:g}, {bounds[1]:g}] and was held there"
+            )
         return min(bounds[1], max(bounds[0], value))
 
     def one_of(name: str, allowed: tuple[str, ...], home: str) -> str:
@@ -97,7 +100,8 @@ def read(query: Mapping[str, str], home_choice: Choice) -> Linked:
 
 def _put(choice: Choice, name: str, text: str, complaints: list[str]) -> Choice:
     try:
-        return replace(choice, **{name: int(text) if isinstance(getattr(choice, name), int) else text})
+        value: Any = int(text) if isinstance(getattr(choice, name), int) else text
+        return replace(choice, **{name: value})
     except ValueError:
         complaints.append(f"{name} = {_short(text)} in the link cannot be used; {getattr(choice, name)} is used")
         return choice

@@ -52,7 +52,13 @@ class Live:
         if self.t <= frames:
             return cut(branches, 0, self.t), part(self.response, np.arange(self.t))
         order = (np.arange(frames) + self.t) % frames
-        rolled = Branches(branches.z_static[:, order], branches.z_dyn[:, order], branches.u_star[:, order], branches.labels, branches.severity[order])
+        rolled = Branches(
+            branches.z_static[:, order],
+            branches.z_dyn[:, order],
+            branches.u_star[:, order],
+            branches.labels,
+            branches.severity[order],
+        )
         return rolled, part(self.response, order)
 
     def marks(self, frames: int) -> list[int]:
@@ -63,7 +69,13 @@ class Live:
 def blank(paths: int, frames: int, classes: int) -> Response:
     """A screen on which nothing has been drawn."""
     empty = np.full((paths, frames), np.nan)
-    return Response(empty.copy(), empty.copy(), np.full((paths, frames, classes), np.nan), empty.copy(), np.full((paths, frames), -1))
+    return Response(
+        empty.copy(),
+        empty.copy(),
+        np.full((paths, frames, classes), np.nan),
+        empty.copy(),
+        np.full((paths, frames), -1),
+    )
 
 
 def cut(branches: Branches, start: int, end: int) -> Branches:

@@ -1,4 +1,4 @@
-"""From a setting to the board's message: gate, fusion, measures, scope, panel. The only thing that runs while a knob turns."""
+"""From a setting to the board's message: gate, fusion, measures, scope, panel. This alone runs while a knob turns."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 
 from app.desk import Desk
 from app.figures import scope
-from app.panels import Shown, panel
+from app.panels import THEORY_FRAMES, Shown, panel
 from app.stream import Stream
 from knob_core import theory
-from knob_core.response import Response, respond
+from knob_core.response import DYNAMICS, Response, respond
 from knob_core.settings import Settings
 from knob_core.stream_measures import StreamMeasures, measure
 
 READOUTS = (  # id, label, field, scale, digits, unit, help
     ("flips", "flips per 100 frames", "flips", 1, 1, "", "How often the answer changes from one frame to the next"),
-    ("jitter", "jitter of confidence", "jitter", 1, 3, "", "How much confidence trembles from frame to frame while nothing changes"),
-    ("lag", "lag, frames to 63 %", "lag63", 1, 1, "", "Frames after a sudden change until the gate has made 63 % of its way"),
-    ("sure_wrong", "sure and wrong, per 100", "sure_wrong", 1, 1, "", "Frames on which it is more than 90 % sure, and wrong"),
+    ("jitter", "jitter of confidence", "jitter", 1, 3, "", "How much confidence trembles while nothing changes"),
+    ("lag", "lag, frames to 63 %", "lag63", 1, 1, "", "Frames after a sudden change until the gate has gone 63 %"),
+    ("sure_wrong", "sure and wrong, per 100", "sure_wrong", 1, 1, "", "Frames on which it is 90 % sure, and wrong"),
     ("accuracy", "right answers", "accuracy", 100, 1, " %", "Frames whose answer is right"),
-    ("ece", "miscalibration (ECE)", "ece", 1, 3, "", "How far confidence is from the truth on average, debiased; the floor is what a perfect predictor would show"),
+    ("ece", "miscalibration (ECE)", "ece", 1, 3, "",
+     "How far confidence is from the truth, debiased; the floor is what a perfect predictor would show"),
 )  # fmt: skip
 MORE_IS_BETTER = {"accuracy"}
 
@@ -40,8 +41,17 @@ def message(desk: Desk, stream: Stream) -> dict[str, Any]:
     traces = scope.moving(quartiles(response.g[rows]), quartiles(response.p_max[rows]), stream.share_wrong(response))
     if pinned:
         traces += scope.pinned(np.median(pinned.g[rows], axis=0), np.median(pinned.p_max[rows], axis=0))
-    shown = Shown(desk.settings, stream.method, response.u[rows], stream.branches.u_star[rows], stream.branches.severity, pin=desk.pin)
-    return _message(desk, stream, response, traces, shown, {"A": measure(stream.branches, pinned)} if pinned else {}, [])
+    shown = Shown(
+        desk.settings,
+        stream.method,
+        response.u[rows],
+        stream.branches.u_star[rows],
+        stream.branches.severity,
+        pin=desk.pin,
+    )
+    return _message(
+        desk, stream, response, traces, shown, {"A": measure(stream.branches, pinned)} if pinned else {}, []
+    )
 
 
 def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
@@ -60,9 +70,21 @@ def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
     g[:, gap] = p[:, gap] = np.nan
     traces = scope.moving(g, p, np.where(response.predicted[rows][0] < 0, 0, stream.share_wrong(response)))
     head = (live.t - 1) % frames
-    shown = Shown(desk.settings, stream.method, response.u[rows], stream.branches.u_star[rows], stream.branches.severity, head)
+    shown = Shown(
+        desk.settings, stream.method, response.u[rows], stream.branches.u_star[rows], stream.branches.severity, head
+    )
     shapes = scope.turn_marks(live.marks(frames))
-    shapes.append({"type": "line", "x0": head, "x1": head, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": "text", "width": 1}})
+    shapes.append(
+        {
+            "type": "line",
+            "x0": head,
+            "x1": head,
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "line": {"color": "text", "width": 1},
+        }
+    )
     return _message(desk, stream, response, traces, shown, {}, shapes)
 
 
@@ -74,7 +96,12 @@ def _message(
     path = stream.rows().start
     film = stream.film_frames
     predicted = response.predicted[path, film]
-    legend = [["now", "median of the paths"], ["band", "middle half"], ["ghost", "frame by frame"], ["wrong", "share wrong"]]
+    legend = [
+        ["now", "median of the paths"],
+        ["band", "middle half"],
+        ["ghost", "frame by frame"],
+        ["wrong", "share wrong"],
+    ]
     if desk.pin and not shapes:
         legend.append(["pin", "A"])
     if desk.live is not None:
@@ -114,7 +141,9 @@ def readouts(desk: Desk, raw: StreamMeasures, others: dict[str, StreamMeasures])
     out = []
     for id, label, name, scale, digits, unit, help in READOUTS:
 
-        def text(measures: StreamMeasures, name: str = name, scale: float = scale, digits: int = digits, unit: str = unit) -> str:
+        def text(
+            measures: StreamMeasures, name: str = name, scale: float = scale, digits: int = digits, unit: str = unit
+        ) -> str:
             value = getattr(measures, name) * scale
             return f"{value:.{digits}f}{unit}" if math.isfinite(value) else "–"
 
@@ -135,23 +164,28 @@ def regime(settings: Settings, method: str) -> tuple[str, str]:
     """(under | critical | over, what that means in words)."""
     if not settings.on:
         return "", "Off: every frame is judged alone."
+    kind = {"underdamped": "under", "overdamped": "over"}.get(theory.regime(settings.zeta), "critical")
     if settings.mode == "reset":
-        return theory.regime(settings.zeta), "Reset Mode: every frame starts from rest; nothing is carried over."
-    if method == "ode-lite":
-        return "", "First-order gate: only ω_n acts; it never overshoots."
-    if method not in ("knob-ode", "ode-lite"):
-        return "", f"{method} has no inertia; ζ and ω_n act on the memory only." if settings.memory else f"{method} has no inertia: the knobs do nothing here."
-    return theory.regime(settings.zeta), _character(settings)
-
-
-def _character(s: Settings) -> str:
-    info = theory.step_info(theory.step_response(s.zeta, s.omega_n, 600))
-    name = theory.regime(s.zeta)
-    if name == "under":
-        return f"Under-damped: overshoots a change by {info.Overshoot:.0f} %, is there in {info.RiseTime:.0f} frames."
-    if name == "critical":
-        return f"Critically damped: no overshoot, is there in {info.RiseTime:.0f} frames."
-    return f"Over-damped: creeps to a change in {info.RiseTime:.0f} frames, never overshoots."
+        return kind, "Reset Mode: every frame starts from rest; nothing is carried over."
+    if DYNAMICS[method] == "first order":
+        return "", "First-order gate: only ωₙ acts on it, and it never overshoots."
+    if DYNAMICS[method] == "none":
+        return (
+            "",
+            "This model's gate has no inertia: the knobs act on the memory only."
+            if settings.memory
+            else "This model's gate has no inertia, and memory is off: the knobs do nothing.",
+        )
+    info = theory.step_info(theory.step_response(settings.zeta, settings.omega_n, THEORY_FRAMES), final=1.0)
+    arrives = (
+        f"{info.RiseTime:.0f} frame{'s' * (info.RiseTime != 1)}" if math.isfinite(info.RiseTime) else "a very long time"
+    )
+    words = {
+        "under": f"Under-damped: overshoots a change by {info.Overshoot:.0f} %, rises in {arrives}.",
+        "critical": f"Critically damped: rises in {arrives}, with no overshoot.",
+        "over": f"Over-damped: creeps to a change in {arrives}, never overshoots.",
+    }
+    return kind, words[kind]
 
 
 def describe(s: Settings) -> str:
@@ -159,4 +193,4 @@ def describe(s: Settings) -> str:
     if not s.on:
         return "off (frame by frame)"
     extra = "reset" if s.mode == "reset" else "memory" if s.memory else "no memory"
-    return f"ζ {s.zeta:g}, ω_n {s.omega_n:g}, {extra}"
+    return f"ζ {s.zeta:g}, ωₙ {s.omega_n:g}, {extra}"

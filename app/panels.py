@@ -5,6 +5,7 @@ Numbers come from knob_core, pictures from app.figures; each panel is a figure, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,9 @@ PANELS = {
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
 }
 STEP_FRAMES = 60
+THEORY_FRAMES = 2000  # the slowest knobs are there by then
 TONE_PATHS = 8  # as many give an error bar, more would only cost time
+DAMPINGS = np.geomspace(0.03, 4, 160)
 FREQ = np.geomspace(0.002, 0.499, 160)  # cycles/frame
 
 
@@ -56,7 +59,7 @@ def _theory_step(settings: Settings, kind: str, n: int) -> np.ndarray:
     if kind == "second order":
         return theory.step_response(settings.zeta, settings.omega_n, n)
     if kind == "first order":
-        return gate.run_ema(np.ones(n), settings.omega_n, state=np.zeros(()))[0]
+        return theory.ema_step_response(settings.omega_n, n)
     return np.ones(n)
 
 
@@ -66,21 +69,23 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
     n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
     ideal = _theory_step(s, kind, n)
     pinned = _theory_step(shown.pin, kind, n) if shown.pin else None
-    by_theory = theory.step_info(_theory_step(s, kind, 600))
+    by_theory = theory.step_info(_theory_step(s, kind, THEORY_FRAMES), final=1.0)
     rows: list[list[str]] = [["", "theory", "", *(["measured"] if measured else [])]]
     seen = theory.step_info(measured.median, final=1.0) if measured else None
     for label, name in (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("overshoot", "Overshoot")):
         value = getattr(by_theory, name)
-        if name == "Overshoot":
-            row = [label, f"{value:.1f} %", ""]
-        else:
-            row = [label, _frames(value), _seconds(value, s.frame_rate)]
-        if seen:
+        percent = name == "Overshoot"
+        row = [label, f"{value:.1f} %" if percent else _frames(value), "" if percent else _seconds(value, s.frame_rate)]
+        if measured and seen:
             value = getattr(seen, name)
-            row.append(f"{value:.1f} %" if name == "Overshoot" else _frames(value))
+            noisy = np.abs(measured.median[-len(measured.median) // 3 :] - 1).max() > 0.02
+            row.append(
+                f"{value:.1f} %" if percent else "in noise" if name == "SettlingTime" and noisy else _frames(value)
+            )
         rows.append(row)
     if measured:
-        note = f"blue: {measured.count} step{'s' * (measured.count > 1)} of this stream, median and middle half of the paths; dashed: theory"
+        several = f"{measured.count} steps" if measured.count > 1 else "the step"
+        note = f"blue: {several} of this stream, median and middle half of the paths; dashed: theory"
     elif shown.head is not None:
         note = "theory; steps are measured when the stream is not playing"
     else:
@@ -90,15 +95,15 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
 
 def _bode(shown: Shown, unit: str) -> dict[str, Any]:
     kind, s = order(shown), shown.settings
+    run: Callable[[np.ndarray], np.ndarray]
     if kind == "second order":
-        h, run = theory.frequency_response(s.zeta, s.omega_n, FREQ), lambda x: gate.run(x, s.zeta, s.omega_n)[0]
-        corner = theory.bandwidth(s.zeta, s.omega_n)
+        h, corner = theory.frequency_response(s.zeta, s.omega_n, FREQ), float(theory.bandwidth(s.zeta, s.omega_n))
+        run = lambda x: gate.run(x, s.zeta, s.omega_n)[0]  # noqa: E731
     elif kind == "first order":
-        alpha = gate.ema_alpha(s.omega_n)
-        z = np.exp(-2j * np.pi * FREQ)
-        h, run, corner = alpha / (1 - (1 - alpha) * z), lambda x: gate.run_ema(x, s.omega_n)[0], s.omega_n / (2 * np.pi)
+        h, corner = theory.ema_frequency_response(s.omega_n, FREQ), float(theory.ema_bandwidth(s.omega_n))
+        run = lambda x: gate.run_ema(x, s.omega_n)[0]  # noqa: E731
     else:
-        h, run, corner = np.ones(len(FREQ), complex), lambda x: x, 0.5
+        h, run, corner = np.ones(len(FREQ), complex), lambda x: x, np.inf
     spread = np.ptp(np.median(shown.u_star, axis=0))
     measured = tone_answer(run, command_noise(shown.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2))
     scale = bode.factor(unit, s.frame_rate)
@@ -109,8 +114,10 @@ def _bode(shown: Shown, unit: str) -> dict[str, Any]:
         ["resonance peak", f"{peak:.1f} dB" if peak > 0.05 else "none"],
         ["swings of 5 frames", f"{20 * np.log10(abs(np.interp(0.2, FREQ, np.abs(h)))):.1f} dB"],
     ]
-    note = "dots: a test tone in this stream's own noise, mean and standard error over paths; line: theory; dotted: −3 dB"
-    return {"figure": bode.bode(FREQ, h, measured, unit, s.frame_rate, min(corner, 0.499)), "numbers": rows, "note": note}
+    note = (
+        "dots: a test tone in this stream's own noise, mean and standard error over paths; line: theory; dotted: −3 dB"
+    )
+    return {"figure": bode.bode(FREQ, h, measured, unit, s.frame_rate, corner), "numbers": rows, "note": note}
 
 
 def _poles(shown: Shown, unit: str) -> dict[str, Any]:
@@ -123,10 +130,12 @@ def _poles(shown: Shown, unit: str) -> dict[str, Any]:
         ["largest |z|", f"{size:.3f}", ""],
         ["forgets half in", _frames(np.log(0.5) / np.log(size)) if 0 < size < 1 else "at once", ""],
     ]
-    note = "crosses: the two poles; faint line: where they go when ζ turns; the nearer to the circle, the longer it remembers"
+    note = (
+        "crosses: the two poles; faint: where they go when ζ turns; the nearer to the circle, the longer it remembers"
+    )
     if kind != "second order":
         note = "the second-order gate is not acting now; these are its poles at this setting"
-    return {"figure": poles.poles(found.z, found.s, s.zeta, s.omega_n, 3.0), "numbers": rows, "note": note}
+    return {"figure": poles.poles(found, theory.poles(DAMPINGS, s.omega_n)), "numbers": rows, "note": note}
 
 
 def _spring(shown: Shown, unit: str) -> dict[str, Any]:
@@ -136,12 +145,14 @@ def _spring(shown: Shown, unit: str) -> dict[str, Any]:
         arrived = np.isfinite(u)
         u, u_star = (np.array([series[max(shown.head, 0)]]) if arrived.any() else np.zeros(1) for series in (u, u_star))
         first = max(shown.head, 0)
-    reach = float(np.ceil(max(2.0, np.abs(shown.u_star).max() + 0.5)))
+    reach = float(np.ceil(max(2.0, np.abs(np.median(shown.u_star, axis=0)).max() + 0.7)))
     spring = {
         "u": pack(u), "u_star": pack(u_star), "range": [-reach, reach], "first": first, "live": shown.head is not None,
         "zeta": shown.settings.zeta, "omega_n": shown.settings.omega_n,
     }  # fmt: skip
-    note = "the network pulls the mass to u*; spring (ω_n) and damper (ζ) decide how it gets there; where it stands is the gate"
+    note = (
+        "the network pulls the mass to u*; spring (ωₙ) and damper (ζ) decide how it gets there; its place is the gate"
+    )
     return {"spring": spring, "figure": None, "note": note}
 
 
@@ -155,4 +166,8 @@ def _seconds(frames: float, fps: float) -> str:
 
 def _complex(z: complex) -> str:
     sign = "+" if z.imag >= 0 else "−"
-    return f"{z.real:.3f} {sign} {abs(z.imag):.3f}j".replace("-", "−") if abs(z.imag) > 5e-4 else f"{z.real:.3f}".replace("-", "−")
+    return (
+        f"{z.real:.3f} {sign} {abs(z.imag):.3f}j".replace("-", "−")
+        if abs(z.imag) > 5e-4
+        else f"{z.real:.3f}".replace("-", "−")
+    )

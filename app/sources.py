@@ -26,7 +26,7 @@ def stream_id(choice: Choice) -> str:
     return hashlib.sha256(repr(choice).encode()).hexdigest()[:16]
 
 
-def keys() -> list[StreamKey]:
+def library() -> list[StreamKey]:
     """What ships; empty where nothing does. `why_nothing` has the cause."""
     try:
         return shipped.streams()
@@ -44,22 +44,26 @@ def why_nothing() -> str:
 
 def home() -> Choice:
     """The stream that opens first: the preferred one where it ships."""
-    listed = keys()
+    listed = library()
     if not listed:
         return Choice()
     method, corruption, schedule = PREFERRED
-    best = max(listed, key=lambda k: (k.method == method, k.seed == 0, k.corruption == corruption, k.schedule == schedule))
+    best = max(
+        listed, key=lambda k: (k.method == method, k.seed == 0, k.corruption == corruption, k.schedule == schedule)
+    )
     return choice_of(best, best.images[0])
 
 
 def choice_of(key: StreamKey, image: int) -> Choice:
     """The choice that a shipped stream is."""
-    return Choice(key.method, key.seed, image, key.corruption, key.schedule, (), key.frames, key.realisations, key.noise_seed)
+    return Choice(
+        key.method, key.seed, image, key.corruption, key.schedule, (), key.frames, key.realisations, key.noise_seed
+    )
 
 
 def shipped_key(choice: Choice) -> StreamKey | None:
     """The shipped stream that a choice means, if there is one."""
-    for key in keys():
+    for key in library():
         if choice.image in key.images and choice_of(key, choice.image) == choice:
             return key
     return None
@@ -68,7 +72,7 @@ def shipped_key(choice: Choice) -> StreamKey | None:
 def shipped_like(choice: Choice) -> StreamKey | None:
     """A shipped stream of the same model, corruption and schedule, whatever its length and noise."""
     wanted = (choice.method, choice.model, choice.corruption, choice.schedule)
-    return next((k for k in keys() if (k.method, k.seed, k.corruption, k.schedule) == wanted), None)
+    return next((k for k in library() if (k.method, k.seed, k.corruption, k.schedule) == wanted), None)
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

@@ -1,4 +1,4 @@
-"""A stream as the console draws it: branch outputs of some images x realisations, the film, and what no knob changes."""
+"""A stream as the console draws it: branches of some images x realisations, the film, and what no knob changes."""
 
 from __future__ import annotations
 

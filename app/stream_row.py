@@ -44,11 +44,17 @@ def _changed(name: str) -> None:
 def row(stream: Stream | None) -> None:
     """Draw the row for the session's choice; `stream` is the one on the board."""
     choice = state.choice()
-    picture, corruption, schedule, shape, model, away = st.columns([1, 1.5, 1.3, 1, 1.9, 1], vertical_alignment="bottom")
+    picture, corruption, schedule, shape, model, away = st.columns(
+        [1, 1.5, 1.3, 1, 1.9, 1], vertical_alignment="bottom"
+    )
     with picture:
         _picture(choice)
     show = st.session_state
-    show["row_corruption"], show["row_schedule"], show["row_model"] = choice.corruption, choice.schedule, (choice.method, choice.model)
+    show["row_corruption"], show["row_schedule"], show["row_model"] = (
+        choice.corruption,
+        choice.schedule,
+        (choice.method, choice.model),
+    )
     with corruption:
         st.selectbox(
             "Corruption", CORRUPTION_NAMES, key="row_corruption", format_func=lambda name: name.replace("_", " "),
@@ -59,10 +65,15 @@ def row(stream: Stream | None) -> None:
             "Schedule", list(SCHEDULES), key="row_schedule", format_func=lambda name: SCHEDULES[name].label,
             on_change=_changed, args=("schedule",), help=SCHEDULES[choice.schedule].help,
         )  # fmt: skip
-    with shape, st.popover("Shape", width="stretch", help="The schedule's own parameters; draw one, or upload a CSV file"):
+    with (
+        shape,
+        st.popover("Shape", width="stretch", help="The schedule's own parameters; draw one, or upload a CSV file"),
+    ):
         _shape(choice)
     with model:
-        models = list(dict.fromkeys([(key.method, key.seed) for key in sources.keys()] + [(choice.method, choice.model)]))
+        models = list(
+            dict.fromkeys([(key.method, key.seed) for key in sources.library()] + [(choice.method, choice.model)])
+        )
         st.selectbox(
             "Model", models, key="row_model", format_func=lambda m: f"{METHODS[m[0]]}, seed {m[1]}",
             on_change=_changed, args=("model",), help="Method and training seed of the checkpoint",
@@ -74,7 +85,9 @@ def row(stream: Stream | None) -> None:
 def _picture(choice: Choice) -> None:
     _, labels, _ = load_sample()
     key = sources.shipped_like(choice)
-    with st.popover(f"Image: {CLASSES[labels[choice.image]]}", width="stretch", help="Choose the picture that the stream shows"):
+    with st.popover(
+        f"Image: {CLASSES[labels[choice.image]]}", width="stretch", help="Choose the picture that the stream shows"
+    ):
         st.caption("Framed pictures appear at once; the others take some seconds to compute.")
         picked = gallery(key.images if key and not choice.parameters else (), choice.image, key="gallery")
     if picked is not None and picked != st.session_state.get("picked"):
@@ -95,17 +108,32 @@ def _shape(choice: Choice) -> None:
             values[parameter.name] = _control(choice.schedule, parameter, now.get(parameter.name, parameter.default))
         frames, realisations, seed = st.columns(3)
         length = frames.number_input("frames", *FRAMES, value=choice.frames, help="How long the stream is")
-        paths = realisations.number_input("realisations", *REALISATIONS, value=choice.realisations, help="How often the noise is drawn anew: the width of the band")
+        paths = realisations.number_input(
+            "realisations",
+            *REALISATIONS,
+            value=choice.realisations,
+            help="How often the noise is drawn anew: the width of the band",
+        )
         noise = seed.number_input("seed", *SEEDS, value=choice.seed, help="Which draws of the noise")
         if st.form_submit_button("Make this stream", help="Shipped streams appear at once, others are computed"):
-            _ask(lambda: replace(choice, frames=int(length), realisations=int(paths), seed=int(noise)).with_parameters(values))
+            _ask(
+                lambda: replace(choice, frames=int(length), realisations=int(paths), seed=int(noise)).with_parameters(
+                    values
+                )
+            )
     st.caption("Or draw severity by hand:")
     drawn = sketch([1.0] * (POINTS // 3) + [5.0] * (POINTS // 3) + [1.0] * (POINTS - 2 * (POINTS // 3)), key="sketch")
     if drawn is not None and drawn != st.session_state.get("drawn"):
         st.session_state["drawn"] = drawn
         stretch = max(1, choice.frames // POINTS)
         _ask(lambda: _listed(choice, [value for value in drawn for _ in range(stretch)], POINTS * stretch))
-    upload = st.file_uploader("Or upload severities (CSV)", type=["csv", "txt"], key="severities", help="One number from 0 to 5 a line, or a column headed severity", max_upload_size=4)
+    upload = st.file_uploader(
+        "Or upload severities (CSV)",
+        type=["csv", "txt"],
+        key="severities",
+        help="One number from 0 to 5 a line, or a column headed severity",
+        max_upload_size=4,
+    )
     if upload is not None and upload.file_id != st.session_state.get("severities_seen"):
         st.session_state["severities_seen"] = upload.file_id
         _ask(lambda: _uploaded(choice, upload.getvalue()))
@@ -149,12 +177,36 @@ def _take_away(stream: Stream | None) -> None:
     if stream is not None:
         theme = st.context.theme.type or "light"
         for label, data, name, mime, help in (
-            ("Settings file", lambda: settings_file.to_toml(desk.settings), "knob.toml", "application/toml", "Where the knobs stand; the runtime loads it"),
-            ("Data (CSV)", lambda: takeaway.csv_text(desk, stream), "knob.csv", "text/csv", "One row a frame of what the scope shows"),
-            ("Figures (HTML)", lambda: takeaway.html_text(desk, stream, theme), "knob.html", "text/html", "Scope and panel, with zoom and hover, in one file"),
+            (
+                "Settings file",
+                lambda: settings_file.to_toml(desk.settings),
+                "knob.toml",
+                "application/toml",
+                "Where the knobs stand; the runtime loads it",
+            ),
+            (
+                "Data (CSV)",
+                lambda: takeaway.csv_text(desk, stream),
+                "knob.csv",
+                "text/csv",
+                "One row a frame of what the scope shows",
+            ),
+            (
+                "Figures (HTML)",
+                lambda: takeaway.html_text(desk, stream, theme),
+                "knob.html",
+                "text/html",
+                "Scope and panel, with zoom and hover, in one file",
+            ),
         ):
             st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help)
-    upload = st.file_uploader("Load a settings file", type=["toml"], key="settings_file", help="Put the knobs where a saved file says", max_upload_size=1)
+    upload = st.file_uploader(
+        "Load a settings file",
+        type=["toml"],
+        key="settings_file",
+        help="Put the knobs where a saved file says",
+        max_upload_size=1,
+    )
     if upload is not None and upload.file_id != st.session_state.get("settings_seen"):
         st.session_state["settings_seen"] = upload.file_id
         complaints = state.complaints()

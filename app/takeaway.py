@@ -56,10 +56,20 @@ def html_text(desk: Desk, stream: Stream, theme: str = "light") -> str:
 
     sent = message(desk, stream)
     base = stream.tape()["figure"]
-    scope = {"data": [*base["data"], *sent["scope"]["data"]], "layout": {**base["layout"], "title": {"text": sent["caption"]}}}
+    scope: dict[str, Any] = {
+        "data": [*base["data"], *sent["scope"]["data"]],
+        "layout": {**base["layout"], "title": {"text": sent["caption"]}},
+    }
     parts = []
     for i, figure in enumerate(part for part in (scope, sent["panel"]["figure"]) if part):
         figure = painted(figure, theme)
-        figure["layout"] |= {"margin": {"l": 70, "r": 20, "t": 50 if i == 0 else 20, "b": 45}, "height": 560 if i == 0 else 340}
-        parts.append(pio.to_html(figure, full_html=False, include_plotlyjs=i == 0, validate=True, config={"displaylogo": False}))
-    return f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Knob</title><body>{''.join(parts)}</body></html>"
+        figure["layout"] |= {
+            "margin": {"l": 70, "r": 20, "t": 50 if i == 0 else 20, "b": 45},
+            "height": 560 if i == 0 else 340,
+        }
+        parts.append(
+            pio.to_html(figure, full_html=False, include_plotlyjs=i == 0, validate=True, config={"displaylogo": False})
+        )
+    return (
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Knob</title><body>{''.join(parts)}</body></html>"
+    )

@@ -40,7 +40,7 @@ def save(pixels: np.ndarray, path: Path) -> None:
 
 
 def load(key: StreamKey, place: int, root: Path = ASSETS) -> np.ndarray | None:
-    """(FILM, SIDE, SIDE, 3) of the stream's image in `place`; None where no film ships, ValueError where it is damaged."""
+    """(FILM, SIDE, SIDE, 3) of the stream's image in `place`; None where no film ships, ValueError where damaged."""
     path = path_of(key, root)
     if not path.is_file():
         return None

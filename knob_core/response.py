@@ -1,7 +1,7 @@
 """What a stream becomes under a setting: gate, fusion and confidence of every frame.
 
-u = gate(u*), g = sigmoid(u), z_fuse = g z_dyn + (1-g) z_static, p_max = max softmax(z_fuse); with static memory z_static
-is passed through the same recursion first, starting from what the first frame shows.
+u = gate(u*), g = sigmoid(u), z_fuse = g z_dyn + (1-g) z_static, p_max = max softmax(z_fuse).
+With static memory z_static is passed through the same recursion first, starting from what the first frame shows.
 The state goes in and comes out, so frames may come all at once or one by one, with other knobs every time.
 """
 
@@ -15,7 +15,13 @@ from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
 from knob_core.settings import Settings
 
-DYNAMICS = {"knob-ode": "second order", "ode-lite": "first order", "knob-ia": "none", "attention": "none", "static": "none"}
+DYNAMICS = {
+    "knob-ode": "second order",
+    "ode-lite": "first order",
+    "knob-ia": "none",
+    "attention": "none",
+    "static": "none",
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ def respond(
 def _gate(
     u_star: np.ndarray, settings: Settings, method: str, state: State
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """(u, g, state): without dynamics the state still follows, so that switching them on begins where the gate stands."""
+    """(u, g, state): without dynamics the state still follows, so that they may be switched on where it stands."""
     kind, knobs = DYNAMICS[method], (settings.zeta, settings.omega_n)
     if kind == "first order":
         g_star = gate.sigmoid(u_star)

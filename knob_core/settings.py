@@ -6,7 +6,6 @@ zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the
 from __future__ import annotations
 
 import math
-import os
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -45,7 +44,13 @@ def to_toml(settings: Settings) -> str:
     """The file's text."""
     lines = ["# Knob settings: load with knob_core.settings.load", f"version = {VERSION}"]
     for name, value in asdict(settings).items():
-        text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(float(value))
+        text = (
+            f'"{value}"'
+            if isinstance(value, str)
+            else str(value).lower()
+            if isinstance(value, bool)
+            else repr(float(value))
+        )
         lines.append(f"{name} = {text}")
     return "\n".join(lines) + "\n"
 
@@ -73,7 +78,7 @@ def save(settings: Settings, path: str | Path) -> None:
     path = Path(path)
     temporary = path.with_name(path.name + ".part")
     temporary.write_text(to_toml(settings))
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def load(path: str | Path) -> Settings:

@@ -56,7 +56,7 @@ def step_answer(u: np.ndarray, u_star: np.ndarray, severity: np.ndarray) -> Step
 
 
 def command_noise(u_star: np.ndarray) -> np.ndarray:
-    """What the noise of the pictures does to the command: u_star less what all paths share and each path's own level."""
+    """What the pictures' noise does to the command: u_star less what all paths share and each path's own level."""
     shared = u_star.mean(axis=0, keepdims=True)
     return u_star - shared - (u_star - shared).mean(axis=1, keepdims=True)
 

@@ -98,7 +98,7 @@ def sure_and_wrong(p_max: np.ndarray, correct: np.ndarray) -> float:
 
 
 def measure(branches: Branches, response: Response, first: int = 0) -> StreamMeasures:
-    """Every measure of a response, from frame `first` on; paths without a label count for flips, jitter and lag only."""
+    """Every measure of a response from frame `first` on; paths without a label count for flips, jitter and lag only."""
     severity = branches.severity[first:]
     p_max, predicted = response.p_max[:, first:], response.predicted[:, first:]
     known = branches.labels >= 0

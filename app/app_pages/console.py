@@ -27,7 +27,7 @@ def fast(stream: Stream) -> None:
     message = moving.message(desk, stream)
     message["runs"] = [st.session_state["script_runs"], st.session_state["fast_runs"]]
     regime, words = moving.regime(desk.settings, stream.method)
-    left, right = st.columns([1, 3.35], gap="small")
+    left, right = st.container(key="console").columns([1, 3.35], gap="small")
     with left:
         deck(
             desk.values(), key="deck", epoch=desk.epoch, seq=desk.seq, regime=regime, words=words,
@@ -95,7 +95,8 @@ with top:
             st.session_state["shown"], st.session_state["shown_choice"] = stream, state.choice()
         fast(stream)
 with bottom:
-    stream_row.row(stream)
+    with st.container(key="row"):
+        stream_row.row(stream)
     if stream is not None:
         tape(stream.tape(), key="tape")
 state.freeze_garbage()

@@ -1,1 +1,1 @@
-"""Our own Streamlit components: the deck (knobs), the board (what moves), the tape (what does not), and a plot that never blinks."""
+"""Our own Streamlit components: deck (knobs), board (what moves), tape (what does not), gallery, sketch."""

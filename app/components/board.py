@@ -1,4 +1,4 @@
-"""The board: read-outs, scope, film strip and the open panel, in one message; and the tape with what no knob changes."""
+"""The board: read-outs, scope, film strip and open panel in one message; and the tape with what no knob changes."""
 
 from __future__ import annotations
 
@@ -19,5 +19,10 @@ def tape(content: dict[str, Any], *, key: str) -> None:
 
 def board(message: dict[str, Any], *, key: str) -> dict[str, Any] | None:
     """Mount the board with what moves; what the visitor chose to look at comes back (None: nothing yet)."""
-    spec = {"panels": [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()], "units": UNITS}
-    return _board(key=key, data={**common(), **message, "spec": spec}, default={"view": None}, on_view_change=nothing).view
+    spec = {
+        "panels": [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()],
+        "units": UNITS,
+    }
+    return _board(
+        key=key, data={**common(), **message, "spec": spec}, default={"view": None}, on_view_change=nothing
+    ).view

@@ -14,7 +14,8 @@ from app.figures.palette import PALETTES
 _LOADER = """
 export default (component) => {
   const modules = (globalThis.__knobModules ??= {});
-  (modules["%(module)s"] ??= import(new URL(component.data.base + "%(module)s.js", location.origin))).then((m) => m.default(component));
+  const file = new URL(component.data.base + "%(module)s.js", location.origin);
+  (modules["%(module)s"] ??= import(file)).then((m) => m.default(component));
 };
 """
 

@@ -12,7 +12,9 @@ _sketch = register("knob_sketch", "sketch")
 
 def sketch(values: list[float], *, key: str, epoch: int = 0) -> list[float] | None:
     """Mount the sheet; the severities that were drawn, or None."""
-    drawn = _sketch(key=key, data={**common(), "values": values, "epoch": epoch}, default={"drawn": None}, on_drawn_change=nothing).drawn
+    drawn = _sketch(
+        key=key, data={**common(), "values": values, "epoch": epoch}, default={"drawn": None}, on_drawn_change=nothing
+    ).drawn
     if not isinstance(drawn, list) or len(drawn) != POINTS:
         return None
     return [clamp(value, (0.0, 5.0), 0.0) for value in drawn]

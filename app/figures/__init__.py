@@ -1,1 +1,1 @@
-"""Numbers in, plotly-shaped figures out: dicts with `data` and `layout`, drawn by the browser's painter or by plotly."""
+"""Numbers in, plotly-shaped figures out: dicts with `data` and `layout`, for the browser's painter or plotly."""

@@ -17,19 +17,29 @@ def factor(unit: str, fps: float) -> float:
     return {"cycles/frame": 1.0, "rad/frame": 2 * np.pi, "Hz": fps}[unit]
 
 
-def bode(freq: np.ndarray, h: np.ndarray, measured: ToneAnswer | None, unit: str, fps: float, corner: float) -> dict[str, Any]:
+def bode(
+    freq: np.ndarray, h: np.ndarray, measured: ToneAnswer | None, unit: str, fps: float, corner: float
+) -> dict[str, Any]:
     """Theory h (complex) at freq (cycles/frame), the measured tones with error bars, and the corner frequency."""
     scale = factor(unit, fps)
     gain, phase = 20 * np.log10(np.maximum(np.abs(h), 1e-6)), np.degrees(np.unwrap(np.angle(h)))
-    data = [line(gain, "text", x=freq * scale, name="theory", width=1.4), line(phase, "text", x=freq * scale, axis="2", width=1.4)]
+    data = [
+        line(gain, "text", x=freq * scale, name="theory", width=1.4),
+        line(phase, "text", x=freq * scale, axis="2", width=1.4),
+    ]
     if measured:
         for y, error, axis in ((measured.gain_db, measured.gain_sem, ""), (measured.phase, measured.phase_sem, "2")):
             points = line(y, "gate", x=measured.freq * scale, axis=axis, name="measured")
-            points |= {"mode": "markers", "marker": {"color": "gate", "size": 6.5}, "error_y": {"type": "data", "array": pack(error), "color": "gate"}}
+            points |= {
+                "mode": "markers",
+                "marker": {"color": "gate", "size": 6.5},
+                "error_y": {"type": "data", "array": pack(error), "color": "gate"},
+            }
             data.append(points)
     span = [float(np.log10(freq[0] * scale)), float(np.log10(freq[-1] * scale))]
-    corner_line = {"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "x0": corner * scale, "x1": corner * scale,
-                   "line": {"color": "under", "dash": "dot", "width": 1.5}}  # fmt: skip
+    mark = {"type": "line", "y0": 0, "y1": 1, "x0": corner * scale, "x1": corner * scale,
+            "line": {"color": "under", "dash": "dot", "width": 1.5}}  # fmt: skip
+    shapes = [{**mark, "xref": f"x{i}", "yref": f"y{i} domain"} for i in ("", "2")] if corner < freq[-1] else []
     title = {"text": f"frequency, {unit}"}
     layout = {
         "margin": {"l": 48, "r": 10, "t": 6, "b": 32},
@@ -37,6 +47,6 @@ def bode(freq: np.ndarray, h: np.ndarray, measured: ToneAnswer | None, unit: str
         "yaxis": {"range": [-46, 22], "title": {"text": "gain, dB"}, "tickvals": [-40, -20, 0, 20], "anchor": "x"},
         "xaxis2": {"type": "log", "range": span, "domain": [0.545, 1], "title": title, "anchor": "y2"},
         "yaxis2": {"range": [-200, 20], "title": {"text": "phase, °"}, "tickvals": [-180, -90, 0], "anchor": "x2"},
-        "shapes": [corner_line, {**corner_line, "xref": "x2", "yref": "y2 domain"}],
+        "shapes": shapes,
     }
     return {"data": data, "layout": layout}

@@ -1,7 +1,7 @@
 """One colour, one meaning, on every page: the palette, light and dark.
 
-Names stand in figures ("gate", "gate/0.2" for a tint) and become colours when a theme is known. The six meanings differ in
-lightness as well as in hue, so that they stay apart for colour-blind eyes; contrast with the background is tested.
+Names stand in figures ("gate", "gate/0.2" for a tint) and become colours when a theme is known. The six meanings differ
+in lightness as well as in hue, so that they stay apart for colour-blind eyes; contrast with the background is tested.
 """
 
 from __future__ import annotations
@@ -78,5 +78,10 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
 
     out = walk(figure)
     text, paper = PALETTES[theme]["text"], PALETTES[theme]["background"]
-    out["layout"] |= {"font": {"color": text}, "paper_bgcolor": paper, "plot_bgcolor": PALETTES[theme]["plot"], "showlegend": False}
+    out["layout"] |= {
+        "font": {"color": text},
+        "paper_bgcolor": paper,
+        "plot_bgcolor": PALETTES[theme]["plot"],
+        "showlegend": False,
+    }
     return out

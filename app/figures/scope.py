@@ -29,7 +29,14 @@ def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_w
     }
     for axis, (row, color, span, ticks) in rows.items():
         title = {"text": row, "font": {"color": color}}
-        layout[axis] = {"range": span, "domain": list(ROWS[row]), "tickvals": ticks, "anchor": "x", "title": title, "titlegap": 40}
+        layout[axis] = {
+            "range": span,
+            "domain": list(ROWS[row]),
+            "tickvals": ticks,
+            "anchor": "x",
+            "title": title,
+            "titlegap": 40,
+        }
     layout["yaxis4"] |= {"ticktext": ["raw", "now"], "title": None}
     data = [
         line(severity, "severity", name="severity", shape="hv", width=2, hover=True),
@@ -43,8 +50,8 @@ def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_w
 def wrong(share: np.ndarray, row: int) -> dict[str, Any]:
     """One strip of cells: the share of paths that are wrong at each frame."""
     return {
-        "type": "heatmap", "z": [pack(share)], "x0": 0, "dx": 1, "y0": row, "dy": 1, "yaxis": "y4", "zmin": 0, "zmax": 1,
-        "colorscale": [[0, "wrong/0"], [1, "wrong"]], "showscale": False,
+        "type": "heatmap", "z": [pack(share)], "x0": 0, "dx": 1, "y0": row, "dy": 1, "yaxis": "y4",
+        "zmin": 0, "zmax": 1, "colorscale": [[0, "wrong/0"], [1, "wrong"]], "showscale": False,
     }  # fmt: skip
 
 
@@ -70,4 +77,7 @@ def pinned(g: np.ndarray, p_max: np.ndarray) -> list[dict[str, Any]]:
 def turn_marks(frames: list[int]) -> list[dict[str, Any]]:
     """Where the operator turned, as upright lines."""
     line_style = {"color": "under", "width": 1.5}
-    return [{"type": "line", "x0": t, "x1": t, "xref": "x", "yref": "paper", "y0": 0.1, "y1": 0.8, "line": line_style} for t in frames]
+    return [
+        {"type": "line", "x0": t, "x1": t, "xref": "x", "yref": "paper", "y0": 0.1, "y1": 0.8, "line": line_style}
+        for t in frames
+    ]

@@ -1,4 +1,4 @@
-"""Arrays as plotly's typed arrays {dtype, bdata}: a tenth of JSON's cost, and what is drawn has full float32 precision."""
+"""Arrays as plotly's typed arrays {dtype, bdata}: a tenth of JSON's cost, and drawn in full float32 precision."""
 
 from __future__ import annotations
 
@@ -18,10 +18,21 @@ def unpack(packed: dict[str, str]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(packed["bdata"]), np.float32)
 
 
-def line(y: np.ndarray, color: str, *, axis: str = "", x: np.ndarray | None = None, x0: float = 0, **more: Any) -> dict[str, Any]:
-    """A scatter trace on subplot `axis` ("", "2", ..., or "y2" for another height of the same x); keyword arguments width, dash, shape go to the line."""
+def line(
+    y: np.ndarray, color: str, *, axis: str = "", x: np.ndarray | None = None, x0: float = 0, **more: Any
+) -> dict[str, Any]:
+    """A scatter trace on subplot `axis`: "", "2", ..., or "y2" for another height of the same x.
+
+    Keyword arguments width, dash and shape go to the line, others to the trace.
+    """
     style = {key: more.pop(key) for key in ("width", "dash", "shape") if key in more}
-    trace: dict[str, Any] = {"type": "scatter", "mode": "lines", "y": pack(y), "line": {"color": color, **style}, **more}
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "y": pack(y),
+        "line": {"color": color, **style},
+        **more,
+    }
     trace |= {"x0": x0, "dx": 1} if x is None else {"x": pack(x)}
     if axis:
         trace |= {"yaxis": axis} if axis.startswith("y") else {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
@@ -32,5 +43,6 @@ def band(low: np.ndarray, high: np.ndarray, color: str, **more: Any) -> list[dic
     """The space between two lines, as two traces."""
     return [
         line(low, color, **more) | {"line": {"width": 0, "color": color}, "hoverinfo": "skip"},
-        line(high, color, **more) | {"line": {"width": 0, "color": color}, "fill": "tonexty", "fillcolor": color, "hoverinfo": "skip"},
+        line(high, color, **more)
+        | {"line": {"width": 0, "color": color}, "fill": "tonexty", "fillcolor": color, "hoverinfo": "skip"},
     ]

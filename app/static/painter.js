@@ -252,21 +252,7 @@ export class Painter {
     const mode = trace.mode || "lines";
     const line = trace.line || {};
     c.lineJoin = "round";
-    if (trace.fill && trace.fill !== "none") {
-      c.beginPath();
-      this.path(p, line.shape);
-      if (trace.fill === "tonexty" && previous) {
-        const q = this.points(previous);
-        for (let i = q.length - 2; i >= 0; i -= 2) c.lineTo(q[i], q[i + 1]);
-      } else if (trace.fill === "tozeroy") {
-        const zero = this.of(trace)[1].map(0);
-        c.lineTo(p[p.length - 2], zero);
-        c.lineTo(p[0], zero);
-      }
-      c.closePath();
-      c.fillStyle = this.colour(trace.fillcolor);
-      c.fill();
-    }
+    if (trace.fill && trace.fill !== "none") this.fill(trace, previous, p);
     if (trace.error_y) this.errors(trace, p);
     if (mode.includes("lines") && line.width !== 0) {
       c.beginPath();
@@ -279,6 +265,24 @@ export class Painter {
     }
     if (mode.includes("markers")) this.markers(trace.marker || {}, p);
     return undefined;
+  }
+
+  /** Down to the previous trace or to zero, stretch by stretch where the line has gaps. */
+  fill(trace, previous, p) {
+    const c = this.context;
+    const q = trace.fill === "tonexty" && previous ? this.points(previous) : null;
+    const zero = this.of(trace)[1].map(0);
+    c.fillStyle = this.colour(trace.fillcolor);
+    const there = (i) => Number.isFinite(p[i + 1]) && (!q || Number.isFinite(q[i + 1]));
+    for (let i = 0; i < p.length; ) {
+      while (i < p.length && !there(i)) i += 2;
+      let j = i;
+      c.beginPath();
+      for (; j < p.length && there(j); j += 2) c.lineTo(p[j], p[j + 1]);
+      for (let k = j - 2; k >= i; k -= 2) c.lineTo(p[k], q ? q[k + 1] : zero);
+      c.fill();
+      i = j;
+    }
   }
 
   errors(trace, p) {

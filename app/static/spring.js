@@ -53,7 +53,7 @@ export function drawSpring(painter, spring, t, palette, font) {
   c.fillRect(wall - 7, middle - 42, 7, rail - middle + 42);
 
   // Spring above, damper below, both from the wall to the mass.
-  const end = mass - size / 2, coils = 12;
+  const end = mass - size / 2, coils = 18;
   c.strokeStyle = palette.text;
   c.lineWidth = clamp(1 + 1.6 * Math.log10(spring.omega_n / 0.02), 1, 4.5);
   c.lineJoin = "round";

@@ -46,7 +46,7 @@ def branches(
 
 
 def assets(root: Path, methods: tuple[str, ...] = ("knob-ode", "ode-lite", "static"), frames: int = 240) -> Path:
-    """A folder like `assets/` whose streams are made up: two corruptions, three schedules, three images of the sample."""
+    """A folder like `assets/` with made-up streams: two corruptions, three schedules, three images of the sample."""
     root.mkdir(parents=True, exist_ok=True)
     for folder in ("sample", "frost"):
         (root / folder).symlink_to(ROOT / "assets" / folder)
