@@ -13,14 +13,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-FAR = 1e4  # pixels; further than any image is wide
-
-
-def _shift(x: Tensor, dy: int, dx: int) -> Tensor:
-    """x[i + dy, j + dx] with zeros outside; x (N, H, W), |dy|, |dx| <= 1."""
-    height, width = x.shape[-2:]
-    return F.pad(x, (1, 1, 1, 1))[:, 1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
-
 
 def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
     """Edges (N, H, W) of a layer (N, H, W) of 0..255; weak edges join a strong one up to `reach` pixels away."""
@@ -32,10 +24,15 @@ def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
     tan = math.tan(math.pi / 8)
     flat, steep = gy.abs() < tan * gx.abs(), gy.abs() > (2 + tan) * gx.abs()
     rising = (gx * gy) >= 0
-    across = (m > _shift(m, 0, -1)) & (m >= _shift(m, 0, 1))
-    along = (m > _shift(m, -1, 0)) & (m >= _shift(m, 1, 0))
-    down = (m > _shift(m, -1, -1)) & (m > _shift(m, 1, 1))
-    up = (m > _shift(m, -1, 1)) & (m > _shift(m, 1, -1))
+    around = F.pad(m, (1, 1, 1, 1))
+
+    def at(dy: int, dx: int) -> Tensor:
+        return around[:, 1 + dy : 1 + dy + m.shape[1], 1 + dx : 1 + dx + m.shape[2]]
+
+    across = (m > at(0, -1)) & (m >= at(0, 1))
+    along = (m > at(-1, 0)) & (m >= at(1, 0))
+    down = (m > at(-1, -1)) & (m > at(1, 1))
+    up = (m > at(-1, 1)) & (m > at(1, -1))
     slanted = ~(flat | steep)
     ridge = (flat & across) | (steep & along) | (slanted & rising & down) | (slanted & ~rising & up)
     ridge &= m > low
@@ -51,19 +48,19 @@ def canny(layer: Tensor, low: float, high: float, reach: int = 8) -> Tensor:
 
 
 def distance(mask: Tensor, dtype: torch.dtype, most: int) -> Tensor:
-    """Euclidean distance (N, H, W) of every pixel to the nearest true one, cut at `most` pixels."""
-    height, width = mask.shape[-2:]
-    j = torch.arange(width, dtype=dtype, device=mask.device)
-    marked = mask.to(dtype)
-    left = (marked * (j + FAR) - FAR).cummax(-1).values
-    right = (marked * (FAR - j) - FAR).flip(-1).cummax(-1).values.flip(-1)
-    line = torch.minimum(j - left, -right - j).square_()  # (N, H, W)
+    """Euclidean distance (N, H, W) of every pixel to the nearest true one, cut at `most` < 128 pixels."""
+    # squares below 2 x 128^2 fit 16 bits, of which a vector register holds twice as many as floats
+    line = (~mask).to(torch.int16) * most
+    for k in (1 << n for n in range((min(most, mask.shape[-1]) - 1).bit_length())):  # reach doubles: 1, 2, 4, ...
+        line = torch.minimum(line, F.pad(line, (k, 0), value=most)[..., :-k] + k)
+        line = torch.minimum(line, F.pad(line, (0, k), value=most)[..., k:] + k)
+    line *= line  # (N, H, W)
     nearest = line.clone()
-    for k in range(1, min(most, height - 1) + 1):
+    for k in range(1, min(most, mask.shape[-2] - 1) + 1):
         raised = line + k * k
         torch.minimum(nearest[:, k:], raised[:, :-k], out=nearest[:, k:])
         torch.minimum(nearest[:, :-k], raised[:, k:], out=nearest[:, :-k])
-    return nearest.sqrt_().clamp_(max=most)
+    return nearest.to(dtype).sqrt_().clamp_(max=most)
 
 
 def equalise(levels: Tensor, top: int) -> Tensor:

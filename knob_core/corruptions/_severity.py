@@ -34,8 +34,8 @@ def highest(severity: Tensor) -> int:
     return 5 if severity.is_meta else int(severity.max().ceil())
 
 
-def _rms(residual: Tensor) -> Tensor:
-    return residual.square().mean((1, 2, 3), keepdim=True).sqrt()  # (N, 1, 1, 1)
+def _dot(a: Tensor, b: Tensor) -> Tensor:
+    return torch.linalg.vecdot(a.flatten(1), b.flatten(1)).view(-1, 1, 1, 1)
 
 
 def blend(images: Tensor, render: Callable[[Tensor], Tensor], severity: Tensor) -> Tensor:
@@ -48,10 +48,9 @@ def blend(images: Tensor, render: Callable[[Tensor], Tensor], severity: Tensor) 
     low = render(lo)
     if not any_true(severity > lo):
         return low
-    high = render(severity.ceil())
     f = (severity - lo).to(low.dtype).view(-1, 1, 1, 1)
-    before, after = low - images, high - images
-    residual = before * (1 - f) + after * f
-    strength = _rms(before) * (1 - f) + _rms(after) * f
-    a = torch.where(strength > 0, strength / _rms(residual), 1.0).clamp(1, 2)
-    return low * (1 - f) + high * f + (a - 1) * residual
+    before, after = low - images, render(severity.ceil()) - images
+    bb, aa, ab = _dot(before, before), _dot(after, after), _dot(before, after)
+    mixed = ((1 - f) ** 2 * bb + f**2 * aa + 2 * f * (1 - f) * ab).clamp(min=0).sqrt()
+    a = (((1 - f) * bb.sqrt() + f * aa.sqrt()) / mixed.clamp(min=1e-12)).clamp(1, 2)
+    return before.mul_(a * (1 - f)).addcmul_(after, a * f).add_(images)
