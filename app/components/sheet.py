@@ -30,6 +30,8 @@ def sheet(
     return _sheet(key=key, data={**common(), **message}, default={"pick": None}, on_pick_change=on_pick).pick
 
 
-def target(id: str, label: str, x: tuple[float, float], y: tuple[float, float], axis: str = "", row: int = 0) -> dict[str, Any]:
-    """Something that may be picked: a rectangle in data coordinates of subplot `axis`; `row` groups them for the arrow keys."""
+def target(
+    id: str, label: str, x: tuple[float, float], y: tuple[float, float], axis: str = "", row: int = 0
+) -> dict[str, Any]:
+    """What may be picked: a rectangle in data coordinates of subplot `axis`; arrow keys go up and down by `row`."""
     return {"id": id, "label": label, "x": list(x), "y": list(y), "axis": axis, "row": row}

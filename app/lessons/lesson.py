@@ -1,0 +1,54 @@
+"""What a lesson is: one idea, one thing to do on a live figure, and goals that notice when it was done.
+
+A lesson is data and two pure functions of where its dials stand: `goals` (the check) and `figures` (what is seen).
+No Streamlit in here: pages place it, tests run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.knobs import clamp
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One condition of a lesson's check, with the number that it looks at."""
+
+    words: str  # what is wanted
+    now: str  # what there is
+    met: bool
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One step of the path."""
+
+    id: str
+    title: str
+    short: str  # the title on a button
+    idea: str  # words first, a few sentences
+    equation: str  # LaTeX
+    plain: str  # the same equation where LaTeX is not rendered
+    units: str  # what the letters are, and in what units
+    task: str  # the one thing to do
+    meaning: str  # what it means for the model, told when it was done
+    dials: tuple[dict[str, Any], ...]
+    start: dict[str, float]  # where the dials stand at first: a place at which the goals are not met
+    goals: Callable[[Values], tuple[Goal, ...]]
+    figures: Callable[[Values], list[dict[str, Any]]]
+
+    def done(self, values: Values) -> bool:
+        """The check: every goal is met here."""
+        return all(goal.met for goal in self.goals(values))
+
+    def held(self, values: Mapping[str, object]) -> dict[str, float]:
+        """Dial values from outside, each held within its dial's range; `start` where it is no number."""
+        return {
+            dial["id"]: clamp(values.get(dial["id"]), (dial["low"], dial["high"]), self.start[dial["id"]])
+            for dial in self.dials
+        }
