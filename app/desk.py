@@ -89,11 +89,13 @@ class Desk:
             self.pins, self.pin = pins, None if self.pin else self.settings
         speed = whole(hand.get("speed"), self.speed)
         self.speed = speed if speed in SPEEDS else self.speed
-        self._play(bool(hand.get("play", False)), whole(hand.get("tick"), self.tick))
+        self._play(bool(hand.get("live")), bool(hand.get("play")), whole(hand.get("tick"), self.tick))
 
-    def _play(self, play: bool, tick: int) -> None:
-        if play and self.live is None:
-            self.live, self.tick = Live(), tick
+    def _play(self, live: bool, play: bool, tick: int) -> None:
+        if live and self.live is None:
+            self.live, self.before, self.now, self.tick = Live(), None, None, tick
+        elif not live and self.live is not None:
+            self.live = self.before = self.now = None
         if self.live is not None:
             self.live.playing = play
             self.live.due = min(max(0, tick - self.tick), Live.MOST_AT_ONCE)

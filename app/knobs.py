@@ -37,6 +37,7 @@ HELP = {
     "continuous": "Continuous Mode: the gate's state is kept from frame to frame",
     "reset": "Reset Mode: every frame starts from rest, as for unrelated pictures",
     "play": "Live: frames arrive one by one and the knobs act on the running state",
+    "stop": "Leave live mode: see the whole stream at once",
     "speed": "Frames that arrive a second while playing",
     "pin": "Keep this setting as A, dashed, to compare with",
 }

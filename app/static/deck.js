@@ -9,7 +9,7 @@ class Deck {
   constructor(root, data) {
     this.root = root;
     this.spec = data.spec;
-    this.hand = { ...data.values, epoch: data.epoch, seq: 0, turn: 0, tick: 0, pin: 0, play: false, done: true };
+    this.hand = { ...data.values, epoch: data.epoch, seq: 0, turn: 0, tick: 0, pin: 0, live: false, play: false, done: true };
     this.waiting = 0;
     this.dirty = false;
     this.build();
@@ -68,6 +68,8 @@ class Deck {
     const { help, speeds } = this.spec;
     this.play = this.button(parent, "", help.play, () => this.toggle());
     this.play.className = "play";
+    this.stop = this.button(parent, "■", help.stop, () => this.leave());
+    this.stop.setAttribute("aria-label", "leave live mode");
     const select = (this.speed = document.createElement("select"));
     select.title = help.speed;
     select.setAttribute("aria-label", "speed");
@@ -110,6 +112,14 @@ class Deck {
 
   toggle() {
     this.hand.play = !this.hand.play;
+    this.hand.live = true;
+    this.clock();
+    this.paint();
+    this.push();
+  }
+
+  leave() {
+    Object.assign(this.hand, { live: false, play: false });
     this.clock();
     this.paint();
     this.push();
@@ -190,6 +200,7 @@ class Deck {
     if (this.play) {
       this.play.textContent = hand.play ? "❚❚ pause" : "▶ play";
       this.play.setAttribute("aria-pressed", String(hand.play));
+      this.stop.disabled = !hand.live;
       this.pin.textContent = data.pinned ? "unpin A" : "pin A";
       this.pin.setAttribute("aria-pressed", String(Boolean(data.pinned)));
       const note = box.querySelector(".pinned");

@@ -1,0 +1,100 @@
+"""A stream under a setting: what the parts say apart must be what they say together, at once or frame by frame."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knob_core import fusion, gate, metrics
+from knob_core.branches import Branches
+from knob_core.response import DYNAMICS, State, respond
+from knob_core.settings import Settings
+
+
+def made(paths: int = 3, frames: int = 40, seed: int = 0) -> Branches:
+    rng = np.random.default_rng(seed)
+    z_static, z_dyn = rng.normal(0, 2, (2, paths, frames, 10))
+    return Branches(z_static, z_dyn, rng.normal(0, 1.5, (paths, frames)), np.arange(paths), np.full(frames, 3.0))
+
+
+def cut(b: Branches, start: int, end: int) -> Branches:
+    z_static, z_dyn, u_star = (a[:, start:end] for a in (b.z_static, b.z_dyn, b.u_star))
+    return Branches(z_static, z_dyn, u_star, b.labels, b.severity[start:end])
+
+
+def test_without_memory_it_is_the_paper() -> None:
+    b, s = made(), Settings(zeta=0.5, omega_n=0.3, memory=False)
+    response, _ = respond(b, s)
+    u, _ = gate.run(b.u_star, 0.5, 0.3)
+    np.testing.assert_array_equal(response.u, u)
+    np.testing.assert_array_equal(
+        response.probabilities, metrics.softmax(fusion.fuse(b.z_static, b.z_dyn, gate.sigmoid(u)))
+    )
+    np.testing.assert_array_equal(response.predicted, response.probabilities.argmax(-1))
+    np.testing.assert_array_equal(response.p_max, response.probabilities.max(-1))
+
+
+def test_memory_filters_the_static_branch_from_its_first_frame() -> None:
+    b, s = made(), Settings(zeta=0.9, omega_n=0.2, memory=True)
+    start = np.stack([b.z_static[:, 0], np.zeros((3, 10))], -1)
+    z, _ = gate.run(np.swapaxes(b.z_static, 1, 2), 0.9, 0.2, state=start)
+    u, _ = gate.run(b.u_star, 0.9, 0.2)
+    expected = metrics.softmax(fusion.fuse(np.swapaxes(z, 1, 2), b.z_dyn, gate.sigmoid(u)))
+    np.testing.assert_allclose(respond(b, s)[0].probabilities, expected, atol=1e-12)
+
+
+def test_memory_of_a_still_picture_changes_nothing() -> None:
+    b = made(frames=1)
+    still = Branches(*(np.repeat(a, 30, 1) for a in (b.z_static, b.z_dyn, b.u_star)), b.labels, np.full(30, 1.0))
+    with_memory, without = (respond(still, Settings(memory=m))[0] for m in (True, False))
+    np.testing.assert_allclose(with_memory.probabilities, without.probabilities, atol=1e-12)
+
+
+def test_off_is_frame_by_frame() -> None:
+    b = made()
+    response, _ = respond(b, Settings(on=False, memory=True))
+    np.testing.assert_array_equal(response.u, b.u_star)
+    order = np.random.default_rng(1).permutation(b.u_star.shape[1])
+    shuffled = Branches(b.z_static[:, order], b.z_dyn[:, order], b.u_star[:, order], b.labels, b.severity)
+    np.testing.assert_array_equal(respond(shuffled, Settings(on=False))[0].p_max, response.p_max[:, order])
+
+
+def test_reset_mode_is_one_step_from_rest() -> None:
+    b = made()
+    response, _ = respond(b, Settings(zeta=0.7, omega_n=1.0, mode="reset"))
+    np.testing.assert_allclose(response.u, gate.reset_gain(0.7, 1.0) * b.u_star, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", DYNAMICS)
+@pytest.mark.parametrize("memory", [True, False])
+@given(st.lists(st.integers(1, 39), max_size=5))
+def test_frames_may_come_in_any_pieces(method: str, memory: bool, cuts: list[int]) -> None:
+    b, s = made(), Settings(memory=memory)
+    whole, _ = respond(b, s, method)
+    state, pieces = State(), []
+    for start, end in zip([0, *sorted(set(cuts))], [*sorted(set(cuts)), 40], strict=True):
+        piece, state = respond(cut(b, start, end), s, method, state)
+        pieces.append(piece.p_max)
+    np.testing.assert_allclose(np.concatenate(pieces, 1), whole.p_max, atol=1e-12)
+
+
+def test_a_turn_never_resets_the_state() -> None:
+    b = made(frames=80)
+    _, state = respond(cut(b, 0, 40), Settings(zeta=0.2, omega_n=0.1), state=None)
+    after, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.05), state=state)
+    assert state.gate is not None
+    np.testing.assert_allclose(after.u[:, 0], state.gate[:, 0], atol=0.2)  # slow knobs: it goes on from where it was
+    restarted, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.05))
+    assert np.abs(restarted.u[:, 0] - after.u[:, 0]).max() > 0.05
+
+
+def test_static_closes_the_gate() -> None:
+    response, _ = respond(made(), Settings(memory=False), "static")
+    np.testing.assert_array_equal(response.g, 0)
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(ValueError, match="method is 'magic'"):
+        respond(made(), Settings(), "magic")

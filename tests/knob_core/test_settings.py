@@ -1,0 +1,62 @@
+"""The settings file: what is written is read back, and nothing else gets in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knob_core import settings
+from knob_core.settings import Settings
+
+knobs = st.builds(
+    Settings,
+    zeta=st.floats(0, 100),
+    omega_n=st.floats(1e-6, 100),
+    on=st.booleans(),
+    memory=st.booleans(),
+    mode=st.sampled_from(settings.MODES),
+    frame_rate=st.floats(0.1, 1000),
+)
+
+
+@given(knobs)
+def test_round_trip_is_exact(setting: Settings) -> None:
+    assert settings.from_toml(settings.to_toml(setting)) == setting
+
+
+def test_the_file_is_whole_or_absent(tmp_path: Path) -> None:
+    path = tmp_path / "knob.toml"
+    settings.save(Settings(zeta=1.25), path)
+    assert settings.load(path) == Settings(zeta=1.25)
+    assert [p.name for p in tmp_path.iterdir()] == ["knob.toml"]
+    assert path.read_text().splitlines()[1:3] == ["version = 1", "zeta = 1.25"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("version = 1\nzeta = nan", "zeta is nan"),
+        ("version = 1\nzeta = -0.1", "zeta is -0.1, expected a number in [0.0, 100.0]"),
+        ("version = 1\nomega_n = 0", "omega_n is 0"),
+        ("version = 1\nzeta = true", "zeta is True"),
+        ('version = 1\nmode = "both"', "mode is 'both', expected one of continuous, reset"),
+        ("version = 1\nmemory = 1", "memory is 1"),
+        ("version = 1\nzetta = 1", "unknown names zetta"),
+        ("zeta = 1", "version is None, expected 1"),
+        ("version = 2", "version is 2, expected 1"),
+        ("\x00\x01", "not TOML"),
+        ("#" + "x" * settings.MAX_BYTES, "bytes, expected at most"),
+    ],
+)
+def test_bad_files_are_refused_by_name(text: str, names: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(names)):
+        settings.from_toml(text)
+
+
+def test_binary_is_refused() -> None:
+    with pytest.raises(ValueError, match="not TOML"):
+        settings.from_toml(b"\xff\xfe\x00PK\x03")

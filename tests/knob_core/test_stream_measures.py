@@ -1,0 +1,120 @@
+"""The operator's measures, on streams small enough to count by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from knob_core import gate, metrics
+from knob_core import stream_measures as sm
+from knob_core.branches import Branches
+from knob_core.response import respond
+from knob_core.settings import Settings
+
+
+def test_flips_by_hand() -> None:
+    assert sm.flips(np.array([[1, 1, 2, 2, 1]])) == 50.0  # two changes in four steps
+    assert sm.flips(np.array([[1, 1, 1], [1, 2, 1]])) == 50.0  # none, and two in two
+    assert math.isnan(sm.flips(np.array([[3]])))
+
+
+@given(hnp.arrays(int, st.tuples(st.integers(1, 4), st.integers(2, 30)), elements=st.integers(0, 3)))
+def test_flips_are_a_share(predicted: np.ndarray) -> None:
+    assert 0 <= sm.flips(predicted) <= 100
+    assert sm.flips(predicted) == sm.flips(predicted[:, ::-1])
+    assert (sm.flips(predicted) == 0) == (predicted == predicted[:, :1]).all()
+
+
+def test_steady_begins_when_severity_has_held() -> None:
+    severity = np.array([1.0] * 5 + [4.0] * 5)
+    np.testing.assert_array_equal(np.flatnonzero(sm.steady(severity, after=3)), [3, 4, 8, 9])
+
+
+def test_jitter_ignores_what_happens_at_a_step() -> None:
+    severity = np.repeat([1.0, 5.0], 40)
+    p = np.where(np.arange(80) % 2, 0.6, 0.5)[None]
+    p[0, 40:] += 0.3  # a jump, which is no jitter
+    assert sm.jitter(p, severity) == pytest.approx(0.1)
+    assert sm.jitter(p, np.linspace(0, 5, 80)) == pytest.approx((78 * 0.1 + 0.2) / 79)  # never steady: all frames
+
+
+def test_steps_need_a_sudden_change_that_holds() -> None:
+    severity = np.r_[np.full(30, 1.0), np.full(30, 5.0), np.full(5, 2.0), np.full(40, 2.0)]
+    assert sm.steps(severity) == [(30, 60), (60, 105)]
+    assert sm.steps(np.linspace(0, 5, 200)) == []
+    assert sm.steps(np.r_[np.full(30, 1.0), np.full(4, 5.0), np.full(30, 1.0)]) == [(34, 64)]
+
+
+@pytest.mark.parametrize(("fraction", "frames"), [(0.63, 9), (0.95, 28)])
+def test_lag_of_an_exponential(fraction: float, frames: int) -> None:
+    """1 - 0.9^(t+1) passes 63 % at t = 9 and 95 % at t = 28."""
+    severity = np.repeat([1.0, 5.0], 100)
+    path = np.r_[np.zeros(100), 1 - 0.9 ** np.arange(1, 101)][None]
+    assert abs(sm.lag(path, severity, fraction) - frames) <= 1
+
+
+def test_lag_of_the_gate_is_theory_s() -> None:
+    severity = np.r_[np.full(120, 1.0), np.full(120, 5.0)]
+    rng = np.random.default_rng(0)
+    command = np.where(severity > 3, -2.0, 2.0) + rng.normal(0, 0.2, (20, 240))
+    u, _ = gate.run(command, 0.7, 0.2)
+    step, _ = gate.run(np.ones(120), 0.7, 0.2)
+    assert abs(sm.lag(u, severity) - np.argmax(step >= 0.63)) <= 1
+    assert sm.lag(command, severity) == 0
+
+
+def test_lag_says_nothing_where_nothing_moved() -> None:
+    severity = np.repeat([1.0, 5.0], 60)
+    noise = np.random.default_rng(0).normal(0, 1, (10, 120))
+    assert math.isnan(sm.lag(noise, severity))
+    assert math.isnan(sm.lag(noise, np.full(120, 2.0)))
+
+
+def test_sure_and_wrong_by_hand() -> None:
+    p, correct = np.array([0.95, 0.95, 0.5, 0.91]), np.array([True, False, False, False])
+    assert sm.sure_and_wrong(p, correct) == 50.0
+
+
+def stream() -> Branches:
+    rng = np.random.default_rng(3)
+    z = rng.normal(0, 2, (2, 6, 90, 10))
+    return Branches(*z, rng.normal(0, 1, (6, 90)), np.arange(6), np.repeat([1.0, 5.0, 1.0], 30))
+
+
+def test_measure_is_the_sum_of_its_parts() -> None:
+    b = stream()
+    r, _ = respond(b, Settings())
+    m = sm.measure(b, r)
+    labels = np.repeat(b.labels, 90)
+    flat = r.probabilities.reshape(-1, 10)
+    assert m.flips == sm.flips(r.predicted)
+    assert m.jitter == sm.jitter(r.p_max, b.severity)
+    assert m.accuracy == pytest.approx(metrics.accuracy(flat, labels))
+    assert m.nll == pytest.approx(metrics.nll(flat, labels))
+    assert m.ece == pytest.approx(metrics.ece_debiased(flat, labels))
+    assert m.ece_floor == pytest.approx(metrics.noise_floor(flat.max(-1), debiased=True))
+
+
+def test_paths_without_a_label_count_where_they_can() -> None:
+    b = stream()
+    r, _ = respond(b, Settings())
+    unknown = Branches(b.z_static, b.z_dyn, b.u_star, np.full(6, -1), b.severity)
+    m = sm.measure(unknown, r)
+    assert m.flips == sm.measure(b, r).flips
+    assert math.isnan(m.accuracy) and math.isnan(m.ece) and math.isnan(m.nll)
+
+
+def test_memory_buys_calm() -> None:
+    """The point of static memory: fewer flips on a noisy stream, at the price of lag."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, (8, 300, 10))
+    z[:, :, 4] += 2.0
+    b = Branches(z, z + rng.normal(0, 0.5, z.shape), np.full((8, 300), -2.0), np.full(8, 4), np.full(300, 3.0))
+    raw, calm = (sm.measure(b, respond(b, s)[0]) for s in (Settings(on=False), Settings(zeta=1.0, omega_n=0.2)))
+    assert raw.flips > 3 * calm.flips
+    assert calm.accuracy > raw.accuracy
