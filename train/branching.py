@@ -23,7 +23,7 @@ from knob_core.paths import ASSETS
 from knob_core.pixels import to_unit
 
 CHECKPOINTS = ASSETS / "checkpoints"
-BATCH = 250  # images; fixed, since a convolution's rounding may depend on it
+BATCH = 100  # images, which stay in the cache; fixed, since a convolution's rounding may depend on it
 
 
 @dataclass(frozen=True)

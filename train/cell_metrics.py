@@ -18,7 +18,7 @@ from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import Labels
 from train.branch_cache import BranchCache
 from train.branching import BranchArrays, Member
-from train.pixels import HELD_OUT, UNITS, HeldOutPixels, TestPixels
+from train.pixels import HELD_OUT, CellPixels, HeldOutPixels
 
 METRICS = ("accuracy", "nll", "brier", "ece", "ece_deb")
 FITTED_ON = dict(zip(("clean", "corrupted"), HELD_OUT, strict=True))
@@ -61,10 +61,10 @@ def temperatures(member: Member, cache: BranchCache, pixels: HeldOutPixels) -> d
 
 
 def rows(
-    member: Member, cache: BranchCache, pixels: TestPixels, fitted: dict[tuple[str, str], float]
+    member: Member, cache: BranchCache, pixels: CellPixels, fitted: dict[tuple[str, str], float]
 ) -> Iterator[dict[str, Any]]:
     """The 96 rows of a model: clean, then corruption by corruption."""
-    for unit in UNITS:
+    for unit in pixels.units:
         for severity, branches in zip(pixels.severities(unit), cache.load(member, unit), strict=True):
             row: dict[str, Any] = {"method": member.method, "seed": member.seed}
             row |= {"corruption": unit, "severity": severity, "n": len(pixels.labels)}

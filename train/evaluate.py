@@ -18,10 +18,11 @@ import torch
 from tqdm import tqdm
 
 from knob_core import cifar10c, data
+from knob_core.corruptions import NAMES
 from train import branching, cell_metrics, distributed, histories, probe_tables, tables
 from train.branch_cache import BranchCache
 from train.branching import Member
-from train.pixels import HELD_OUT, UNITS, HeldOutPixels, TestPixels
+from train.pixels import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
 
 COUNT = 2000  # test images
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
@@ -39,7 +40,7 @@ def fill(caches: Sequence[tuple[BranchCache, Sequence[str]]], rank: int = 0, wor
 
 
 def evaluate(
-    members: Sequence[Member], test: TestPixels, held_out: HeldOutPixels, out: Path, test_cache: BranchCache,
+    members: Sequence[Member], test: CellPixels, held_out: HeldOutPixels, out: Path, test_cache: BranchCache,
     held_out_cache: BranchCache,
 ) -> None:  # fmt: skip
     """All tables from filled caches."""
@@ -89,6 +90,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
     parser.add_argument("--seed", type=int, default=0, help="of our own noise (default: %(default)s)")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
@@ -102,7 +104,7 @@ def official(root: str | None) -> Path | None:
     found = cifar10c.find(root)
     if found is None:
         raise FileNotFoundError(f"no CIFAR-10-C (labels.npy and 19 .npy files) at or under {root}")
-    lacking = sorted(set(UNITS[1:]) - set(cifar10c.available(found)))
+    lacking = sorted(set(NAMES) - set(cifar10c.available(found)))
     if lacking:
         raise FileNotFoundError(f"{found} lacks {', '.join(f'{name}.npy' for name in lacking)}")
     return found
@@ -120,19 +122,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not 1 <= args.count <= len(labels):
             raise ValueError(f"--count is {args.count}, expected 1 to {len(labels)}")
         here = str(device)
-        test = TestPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here)
+        units = (CLEAN, *args.only)
+        test = CellPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here, units)
         images, labels = data.load_cifar10(args.data, "train")
         last = slice(len(labels) - HELD_OUT_COUNT, None)
         held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
         folder = args.runs / "evaluation"
         test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
-        fill([(test_cache, UNITS), (held_out_cache, HELD_OUT)], rank, world)
+        fill([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
         if rank == 0:
             evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
             learning = histories.gather(args.runs)
             if learning is not None:
                 tables.write(learning, args.out / "learning.csv")
-            print(f"{len(members)} models x {len(UNITS)} units x {args.count} images: {args.out}")
+            print(f"{len(members)} models x {len(test.units)} units x {args.count} images: {args.out}")
     except (ValueError, FileNotFoundError) as error:
         print(f"train.evaluate: {error}", file=sys.stderr)
         return 1

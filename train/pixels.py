@@ -20,11 +20,10 @@ from train.corrupt import RECIPE
 CLEAN = "clean"
 UNITS = (CLEAN, *NAMES)
 HELD_OUT = ("held-out clean", "held-out corrupted")  # training images that no model saw: for temperatures
-PLACES = [(name, severity) for name in NAMES for severity in SEVERITIES]  # the 95 cells
 
 
 @dataclass(frozen=True)
-class TestPixels:
+class CellPixels:
     """N test images under everything; from the files in `official` where they are given."""
 
     images: Images  # (N, 3, 32, 32)
@@ -32,6 +31,7 @@ class TestPixels:
     seed: int = 0
     official: Path | None = None
     device: str = "cpu"
+    units: tuple[str, ...] = UNITS
 
     @property
     def identity(self) -> str:

@@ -16,15 +16,15 @@ from knob_core.models import MODES
 from knob_core.probes import learning, temperature
 from train.branch_cache import BranchCache
 from train.branching import BranchArrays, Member
-from train.pixels import CLEAN, UNITS, TestPixels
+from train.pixels import CellPixels
 
 Rows = list[dict[str, Any]]
 
 
-def pooled(member: Member, cache: BranchCache, pixels: TestPixels) -> tuple[BranchArrays, NDArray, NDArray, NDArray]:
+def pooled(member: Member, cache: BranchCache, pixels: CellPixels) -> tuple[BranchArrays, NDArray, NDArray, NDArray]:
     """All cells of a model as one set: branches, severity (M,), corruption's number (M,), labels (M,)."""
     parts, severities, units, labels = [], [], [], []
-    for number, unit in enumerate(UNITS):
+    for number, unit in enumerate(pixels.units):
         for severity, branches in zip(pixels.severities(unit), cache.load(member, unit), strict=True):
             parts.append(branches)
             severities.append(np.full(len(pixels.labels), severity))
@@ -35,7 +35,7 @@ def pooled(member: Member, cache: BranchCache, pixels: TestPixels) -> tuple[Bran
     return branches, np.concatenate(severities), np.concatenate(units), np.concatenate(labels)
 
 
-def probes(member: Member, cache: BranchCache, pixels: TestPixels) -> dict[str, Rows]:
+def probes(member: Member, cache: BranchCache, pixels: CellPixels) -> dict[str, Rows]:
     """The rows of e1, e1_summary, e1_reliability and e2_test."""
     branches, severity, unit, labels = pooled(member, cache, pixels)
     found: dict[str, Rows] = {"e1": [], "e1_summary": [], "e1_reliability": [], "e2_test": []}
@@ -57,7 +57,8 @@ def _e1(branches: BranchArrays, g: NDArray, severity: NDArray, unit: NDArray, la
             flat |= {f"{name}_{key}": value for key, value in flat.pop(name).items()}
         rows.append(flat)
     t_eff = fusion.effective_temperature(z_static, z_dyn, g)
-    cells = [(u, s) for u, s in dict.fromkeys(zip(unit.tolist(), severity.tolist(), strict=True)) if UNITS[u] != CLEAN]
+    corrupted = severity > 0
+    cells = sorted(set(zip(unit[corrupted].tolist(), severity[corrupted].tolist(), strict=True)))
     medians = np.array([np.median(t_eff[(unit == u) & (severity == s)]) for u, s in cells])
     summary = {
         "spearman_severity_medians": probe.spearman_medians,
@@ -68,7 +69,6 @@ def _e1(branches: BranchArrays, g: NDArray, severity: NDArray, unit: NDArray, la
         "agree": float(fusion.agreement(z_static, z_dyn).mean()),
         "top2_preserved": float(fusion.top2_preserved(z_static, z_dyn).mean()),
     }
-    corrupted = severity > 0
     tables = temperature.reliability_by_subset(z_static[corrupted], z_dyn[corrupted], g[corrupted], labels[corrupted])
     bins = []
     for subset, table in tables.items():

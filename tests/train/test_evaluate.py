@@ -1,0 +1,206 @@
+"""An evaluation: every cell, the right numbers, the same bytes again, and no work done twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from knob_core import cifar10c, data, metrics, models, temperature_scaling
+from knob_core.corruptions import NAMES
+from knob_core.pixels import to_unit
+from tests.helpers import tiny_family
+from train import branch_cache, branching, cell_metrics, corrupt, evaluate, tables
+from train.branch_cache import BranchCache
+from train.pixels import HELD_OUT, UNITS, CellPixels, HeldOutPixels
+
+COUNT = 20
+SOME = ("gaussian_noise", "fog", "speckle_noise")
+
+
+@pytest.fixture(autouse=True)
+def _sample_for_cifar10(monkeypatch: pytest.MonkeyPatch) -> None:
+    images, labels, _ = data.load_sample()
+    monkeypatch.setattr(data, "load_cifar10", lambda root, split: (images, labels))
+    monkeypatch.setattr(evaluate, "HELD_OUT_COUNT", 40)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished evaluation of five tiny models."""
+    folder = tmp_path_factory.mktemp("evaluation")
+    with pytest.MonkeyPatch.context() as patch:
+        images, labels, _ = data.load_sample()
+        patch.setattr(data, "load_cifar10", lambda root, split: (images, labels))
+        patch.setattr(evaluate, "HELD_OUT_COUNT", 40)
+        assert run(folder) == 0
+    return folder
+
+
+def run(folder: Path, out: str = "results", *more: str) -> int:
+    checkpoints = folder / "checkpoints"
+    if not checkpoints.is_dir():
+        tiny_family.write(checkpoints)
+    places = ["--out", str(folder / out), "--runs", str(folder / "runs")]
+    return evaluate.main([str(checkpoints), "--count", str(COUNT), "--only", *SOME, *places, *more])
+
+
+def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> None:
+    cells = tables.read(done / "results" / "cells.csv")
+    assert len(cells) == 5 * (1 + 5 * len(SOME))
+    assert not cells.duplicated(["method", "seed", "corruption", "severity"]).any()
+    assert set(cells["corruption"]) == {"clean", *SOME}
+    assert set(UNITS) == {"clean", *NAMES}  # what is evaluated unless told
+    assert len(NAMES) == 19
+    for output in ("fused", "fused_t_clean", "fused_t_corrupted"):
+        for metric in cell_metrics.METRICS:
+            assert cells[f"{output}_{metric}"].notna().all()
+    gated = cells["method"].isin(["knob-ia", "ode-lite", "knob-ode"])
+    assert cells.loc[gated, "dyn_nll"].notna().all()
+    assert cells.loc[~gated, "dyn_nll"].isna().all()
+
+
+def test_a_cell_is_what_the_model_says_of_its_pixels(done: Path) -> None:
+    images, labels, _ = data.load_sample()
+    corrupted = to_unit(cifar10c.make(images[:COUNT], "fog", 4, 0))
+    cells = tables.read(done / "results" / "cells.csv").set_index(["method", "corruption", "severity"])
+    for member in branching.load(branching.find([done / "checkpoints"])):
+        with torch.inference_mode():
+            p = torch.softmax(member.model.predict(corrupted, "reset").double(), 1).numpy()
+        row = cells.loc[(member.method, "fog", 4)]
+        assert row["fused_accuracy"] == pytest.approx(metrics.accuracy(p, labels[:COUNT]), abs=1e-5)
+        assert row["fused_nll"] == pytest.approx(metrics.nll(p, labels[:COUNT]), rel=1e-4)
+        assert row["fused_ece_deb"] == pytest.approx(metrics.ece_debiased(p, labels[:COUNT]), abs=1e-4)
+
+
+def test_the_mean_goes_over_severities_then_corruptions(done: Path) -> None:
+    cells = tables.read(done / "results" / "cells.csv")
+    summary = tables.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
+    mine = cells[(cells["method"] == "knob-ode") & (cells["corruption"] != "clean")]
+    assert summary.loc[("knob-ode", "all 19", "fused"), "nll"] == pytest.approx(mine["fused_nll"].mean(), rel=1e-5)
+    unseen = mine[mine["corruption"] != "speckle_noise"]
+    assert summary.loc[("knob-ode", "standard 15", "dyn"), "accuracy"] == pytest.approx(
+        unseen["dyn_accuracy"].mean(), abs=1e-5
+    )
+    seen = mine[mine["corruption"] == "speckle_noise"]
+    assert summary.loc[("knob-ode", "training 4", "settled"), "ece"] == pytest.approx(
+        seen["settled_ece"].mean(), rel=1e-4
+    )
+
+
+def test_temperatures_are_fitted_on_held_out_images(done: Path) -> None:
+    fitted = tables.read(done / "results" / "temperatures.csv")
+    assert len(fitted) == 2 * 2 + 3 * 4  # two single outputs, three gated ones in two modes; two sets of images
+    assert fitted["temperature"].between(0.05, 20).all()
+    images, labels, _ = data.load_sample()
+    (static,) = branching.load([done / "checkpoints" / "static-s0.safetensors"])
+    with torch.inference_mode():
+        z = static.model.predict(to_unit(images[-40:])).numpy()
+    own = fitted[(fitted["method"] == "static") & (fitted["fitted_on"] == "clean")]["temperature"].item()
+    assert own == pytest.approx(temperature_scaling.fit(z, labels[-40:]), rel=1e-3)
+    cells = tables.read(done / "results" / "cells.csv")
+    assert (cells["fused_t_clean_accuracy"] == cells["fused_accuracy"]).all()
+
+
+def test_probes_are_written_for_every_gated_method_in_both_modes(done: Path) -> None:
+    e1, e2 = (tables.read(done / "results" / f"{name}.csv") for name in ("e1", "e2_test"))
+    for frame in (e1, e2):
+        assert set(zip(frame["method"], frame["mode"], strict=True)) == {
+            (method, mode) for method in ("knob-ia", "ode-lite", "knob-ode") for mode in models.MODES
+        }
+    assert (e1["t_eff_q25"].dropna() >= 1).all()
+    assert (e1["csr_q75"].dropna() <= 1).all()
+    assert set(e1["severity"]) == {0, 1, 2, 3, 4, 5}
+    counts = e1.groupby(["method", "mode", "severity"])["count"].agg(lambda c: c.iloc[0] - c.iloc[1:].sum())
+    assert (counts == 0).all()  # all = agree + disagree
+
+
+def test_again_gives_the_same_bytes_without_running_a_model(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("a model ran")
+
+    monkeypatch.setattr(branch_cache, "compute", never)
+    assert run(done, "again") == 0
+    for path in (done / "results").iterdir():
+        assert path.read_bytes() == (done / "again" / path.name).read_bytes()
+
+
+def test_only_what_is_missing_is_computed(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    victim = next((done / "runs" / "evaluation").glob("own*/*/fog.npz"))
+    before = victim.read_bytes()
+    victim.unlink()
+    ran: list[int] = []
+    real = branch_cache.compute
+    monkeypatch.setattr(branch_cache, "compute", lambda m, x: ran.append(len(m)) or real(m, x))  # type: ignore[func-returns-value]
+    assert run(done, "resumed") == 0
+    assert len(ran) == 5  # the severities of one corruption
+    assert victim.read_bytes() == before
+
+
+def test_processes_share_the_units_and_leave_none(tmp_path: Path) -> None:
+    images, labels, _ = data.load_sample()
+    test = CellPixels(images[:4], labels[:4])
+    cache = BranchCache(tmp_path, test, [branching.member(tiny_family.family()["knob-ode"], 0)])
+    some = UNITS[:6]
+    evaluate.fill([(cache, some)], rank=0, world=2)
+    assert [unit for unit in some if cache.missing(unit)] == list(some[1::2])
+    evaluate.fill([(cache, some)], rank=1, world=2)
+    assert not any(cache.missing(unit) for unit in some)
+
+
+def test_official_files_are_read_and_named(tmp_path: Path) -> None:
+    images, labels, _ = data.load_sample()
+    corrupt.write_all(tmp_path, images[:4], labels[:4], ("fog",))
+    own, official = CellPixels(images[:4], labels[:4]), CellPixels(images[:4], labels[:4], official=tmp_path)
+    for mine, theirs in zip(own.render("fog"), official.render("fog"), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert own.identity != official.identity
+    with pytest.raises(ValueError, match=r"labels\.npy"):
+        CellPixels(images[:4], labels[:4] + 1, official=tmp_path).render("fog")
+    with pytest.raises(FileNotFoundError, match=r"lacks brightness\.npy"):
+        evaluate.official(str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="CIFAR-10-C"):
+        evaluate.official(str(tmp_path / "nowhere"))
+
+
+def test_other_pixels_have_another_name() -> None:
+    images, labels, _ = data.load_sample()
+    base = CellPixels(images[:4], labels[:4])
+    others = [
+        CellPixels(images[:3], labels[:3]),
+        CellPixels(images[1:5], labels[1:5]),
+        CellPixels(images[:4], labels[:4], 1),
+    ]
+    assert len({base.identity, *(other.identity for other in others)}) == 4
+
+
+def test_held_out_images_are_shared_out_evenly() -> None:
+    images, labels, _ = data.load_sample()
+    held = HeldOutPixels(images[:40], labels[:40])
+    order = held.order(HELD_OUT[1])
+    assert sorted(order) == list(range(40))
+    (corrupted,) = held.render(HELD_OUT[1])
+    changed = (corrupted != images[order]).any((1, 2, 3))
+    assert changed.mean() > 0.9
+    assert np.array_equal(held.render(HELD_OUT[0])[0], images[:40])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"), [(["--count", "0"], "--count"), (["--cifar10c", "nowhere"], "CIFAR-10-C")]
+)
+def test_bad_arguments_are_named(
+    done: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+) -> None:
+    assert run(done, "bad", *arguments) == 1
+    assert named in capsys.readouterr().err
+    assert not (done / "bad").exists()
+
+
+def test_a_missing_result_file_says_how_to_make_it(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"x\.csv is missing; make it: python -m train\.evaluate"):
+        tables.read(tmp_path / "x.csv", "python -m train.evaluate")
+    frame = tables.write([{"a": 1, "b": 0.123456789}], tmp_path / "x.csv")
+    assert frame.equals(pd.DataFrame({"a": [1], "b": [0.123457]}))
