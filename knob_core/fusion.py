@@ -94,6 +94,8 @@ def margins(z_static: Array, z_dyn: Array, g: Array) -> tuple[Array, Array, Arra
 def own_margin(z: Array) -> Array:
     """A single branch's margin along its own top-2, (...): what fusion is *not* bounded by."""
     z = check.real_array("z", z, min_ndim=1)
+    if z.shape[-1] < 2:
+        raise ValueError(f"z must have at least 2 classes on its last axis, got {z.shape[-1]}")
     k, j = top2(z)
     return pick(z, k) - pick(z, j)
 
