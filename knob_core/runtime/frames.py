@@ -18,7 +18,7 @@ SIZE = 32  # pixels
 
 def as_images(frames: Any, device: torch.device) -> Tensor:
     """Frames (N, 3, H, W) or (N, H, W, 3), bytes or floats in [0, 1]."""
-    images = frames if isinstance(frames, Tensor) else torch.from_numpy(np.ascontiguousarray(frames))
+    images = frames if isinstance(frames, Tensor) else torch.from_numpy(np.require(frames, requirements=["C", "W"]))
     if images.ndim != 4 or 3 not in (images.shape[1], images.shape[3]) or not images.numel():
         raise ValueError(f"frames have shape {tuple(images.shape)}, expected (N, 3, H, W) or (N, H, W, 3)")
     if images.shape[1] != 3:

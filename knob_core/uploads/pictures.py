@@ -1,0 +1,122 @@
+"""Read uploaded pictures: a zip, some files, or one animated file, as 32 x 32 frames in the order of their names.
+
+The middle square of each picture is shrunk with antialiasing, as `knob_core.runtime.frames` does. A zip may hold a
+labels.csv with lines `file,label`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import numpy as np
+from PIL import Image, ImageSequence
+
+from knob_core.uploads import archive
+from knob_core.uploads.limits import MAX_ALL_PIXELS, MAX_PICTURES, MAX_PIXELS, MAX_UNPACKED, require_size
+
+SIZE = 32  # pixels
+FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".gif": "GIF"}
+VIDEO = (".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg")
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """One stream of T frames."""
+
+    images: np.ndarray  # (T, 3, 32, 32) uint8
+    names: tuple[str, ...]  # of the files, in order
+    labels: np.ndarray  # (T,) class, -1 where unknown
+
+
+def read_pictures(files: Sequence[tuple[str, bytes]], classes: Sequence[str] = ()) -> Pictures:
+    """Frames of (name, bytes) files: one zip, one animated picture, or many stills; labels by number or class name."""
+    if len(files) == 1 and PurePosixPath(files[0][0]).suffix.lower() == ".zip":
+        files = list(archive.members(*files[0]))
+    if sum(len(content) for _, content in files) > MAX_UNPACKED:
+        raise ValueError(f"the pictures have more than {MAX_UNPACKED:,} bytes together")
+    tables = [content for name, content in files if PurePosixPath(name).name == "labels.csv"]
+    stills = sorted((f for f in files if PurePosixPath(f[0]).name != "labels.csv"), key=lambda f: natural(f[0]))
+    if not stills:
+        raise ValueError("there is no picture, expected at least one")
+    images: list[np.ndarray] = []  # (3, 32, 32) each
+    names, pixels = [], 0
+    for name, content in stills:
+        for frame in _frames(name, content):
+            pixels += frame.width * frame.height
+            if len(images) == MAX_PICTURES or pixels > MAX_ALL_PIXELS:
+                raise ValueError(
+                    f"{name}: expected at most {MAX_PICTURES:,} frames and {MAX_ALL_PIXELS:,} pixels in all"
+                )
+            images.append(_small(frame))
+            names.append(name)
+    labels = _labels(tables, names, classes) if tables else np.full(len(images), -1)
+    return Pictures(np.stack(images), tuple(names), labels)
+
+
+def natural(name: str) -> list[tuple[int, int | str]]:
+    """A key that puts frame2 before frame10."""
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d{1,18})", name) if part]
+
+
+def _frames(name: str, content: bytes) -> Iterator[Image.Image]:
+    kind = PurePosixPath(name).suffix.lower()
+    if kind in VIDEO:
+        raise ValueError(
+            f"{name}: {kind} video is not read here, expected an animated GIF, WebP or PNG, or a zip of frames"
+        )
+    if kind not in FORMATS:
+        raise ValueError(f"{name} is a {kind or 'nameless'} file, expected one of {', '.join(FORMATS)}")
+    require_size(name, len(content))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
+            with Image.open(io.BytesIO(content), formats=[FORMATS[kind]]) as picture:
+                width, height = picture.size
+                if width * height > MAX_PIXELS:
+                    raise ValueError(f"{name} has {width} x {height} pixels, expected at most {MAX_PIXELS:,}")
+                for frame in ImageSequence.Iterator(picture):
+                    frame.load()
+                    yield frame
+    except Image.DecompressionBombError as error:
+        raise ValueError(f"{name} has more than {MAX_PIXELS:,} pixels ({error})") from error
+    except (OSError, SyntaxError, EOFError, IndexError, TypeError, OverflowError, MemoryError) as error:
+        raise ValueError(f"{name} is damaged, cut short, or no {FORMATS[kind]} picture ({error})") from error
+
+
+def _small(frame: Image.Image) -> np.ndarray:
+    """(3, 32, 32) uint8."""
+    width, height = frame.size
+    side = min(width, height)
+    left, top = (width - side) // 2, (height - side) // 2
+    square = frame.convert("RGB").crop((left, top, left + side, top + side))
+    small = square.resize((SIZE, SIZE), Image.Resampling.BILINEAR)
+    return np.moveaxis(np.asarray(small), -1, 0)
+
+
+def _labels(tables: list[bytes], names: list[str], classes: Sequence[str]) -> np.ndarray:
+    try:
+        lines = tables[0].decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"labels.csv is not UTF-8 text: byte {tables[0][error.start]:#04x} at {error.start}"
+        ) from error
+    known: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        file, comma, label = (part.strip() for part in line.rpartition(","))
+        if not line.strip() or (number == 1 and label.lower() == "label"):
+            continue
+        value = classes.index(label) if label in classes else int(label) if re.fullmatch(r"\d{1,6}", label) else None
+        if not comma or value is None or (classes and value >= len(classes)):
+            raise ValueError(
+                f"labels.csv, line {number}: {line[:60]!r}, expected `file,label` with a class name or number"
+            )
+        known[file] = value
+    found = [known.get(name, known.get(PurePosixPath(name).name, -1)) for name in names]
+    if max(found) < 0:
+        raise ValueError("labels.csv names none of the pictures")
+    return np.array(found)

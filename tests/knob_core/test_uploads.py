@@ -1,0 +1,373 @@
+"""Uploads: what is right is read as it is, what is wrong is refused with its cause named."""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from knob_core.response import respond
+from knob_core.settings import Settings
+from knob_core.uploads import archive, limits, read_logits, read_pictures, tables
+from knob_core.uploads.pictures import natural
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch):
+    """Bombs of a handy size; the real limits are compared in one test."""
+    monkeypatch.setattr(archive, "MAX_UNPACKED", 10_000_000)
+    monkeypatch.setattr(tables, "MAX_VALUES", 1_000_000)
+
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(0, 3, (2, 6, 4))
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def npy(array) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+def zipped(files: dict[str, bytes], **kind) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", **kind) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def parquet(columns) -> bytes:
+    import pyarrow
+    from pyarrow import parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pyarrow.table(columns), file)
+    return file.getvalue()
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (40, 32), kind: str = "PNG") -> bytes:
+    file = io.BytesIO()
+    pixels = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(file, kind)
+    return file.getvalue()
+
+
+# What is right
+
+
+def test_arrays_come_back_as_they_were():
+    labels, severity, u_star = np.array([1, 3]), np.linspace(0, 5, 6), RNG.normal(0, 1, (2, 6))
+    got = read_logits("a.npz", npz(z_static=Z, z_dyn=-Z, u_star=u_star, labels=labels, severity=severity), classes=4)
+    np.testing.assert_array_equal(got.z_static, Z)
+    np.testing.assert_array_equal(got.z_dyn, -Z)
+    np.testing.assert_array_equal(got.u_star, u_star)
+    np.testing.assert_array_equal(got.labels, np.repeat(labels[:, None], 6, 1))
+    b = got.branches()
+    np.testing.assert_array_equal(b.labels, labels)
+    np.testing.assert_array_equal(b.severity, severity)
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.csv", "a.parquet"])
+def test_one_stream_of_logits_in_every_format(name):
+    z = Z[0]
+    contents = {
+        "a.npz": npz(logits=z),
+        "a.npy": npy(z),
+        "a.csv": "\n".join(",".join(map(repr, map(float, row))) for row in z).encode(),
+        "a.parquet": parquet({f"c{i}": z[:, i] for i in range(4)}),
+    }
+    got = read_logits(name, contents[name])
+    np.testing.assert_array_equal(got.z_static, z[None])
+    assert got.z_dyn is got.z_static and got.u_star is None and not got.labelled
+    answer, _ = respond(got.branches(), Settings())
+    assert answer.probabilities.shape == (1, 6, 4)
+
+
+def table(with_branches: bool) -> dict[str, np.ndarray]:
+    columns = {
+        "stream": np.repeat([7.0, 3.0], 6),
+        "frame": np.tile(np.arange(6.0), 2),
+        "label": np.repeat([2.0, 0.0], 6),
+    }
+    columns["severity"] = np.tile(np.linspace(1, 5, 6), 2)
+    for i in range(4):
+        for prefix in ("z_static_", "z_dyn_") if with_branches else ("class",):
+            columns[f"{prefix}{i}"] = Z[:, :, i].ravel() * (-1 if prefix == "z_dyn_" else 1)
+    return columns
+
+
+@pytest.mark.parametrize("branches", [False, True])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_with_streams_labels_and_severity(kind, branches):
+    columns = table(branches)
+    lines = [",".join(columns), *(",".join(map(repr, map(float, row))) for row in zip(*columns.values(), strict=True))]
+    content = parquet(columns) if kind == "parquet" else b"\xef\xbb\xbf" + "\r\n".join(lines).encode()
+    got = read_logits(f"table.{kind}", content)
+    np.testing.assert_array_equal(got.z_static, Z[::-1])  # streams in the order of their numbers
+    np.testing.assert_array_equal(got.z_dyn, -Z[::-1] if branches else Z[::-1])
+    np.testing.assert_array_equal(got.labels[:, 0], [0, 2])
+    np.testing.assert_array_equal(got.severity, np.linspace(1, 5, 6))
+
+
+def test_labels_that_change_are_kept_but_not_measured():
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    got = read_logits("a.npz", npz(logits=Z[0], labels=labels))
+    np.testing.assert_array_equal(got.labels, labels[None])
+    assert got.labelled and got.branches().labels.tolist() == [-1]
+
+
+def test_pictures_of_a_zip_in_the_order_of_their_numbers():
+    files = {f"walk/frame{i}.png": picture(i) for i in (10, 2, 1)}
+    files |= {
+        "__MACOSX/walk/._frame1.png": b"x",
+        "walk/.DS_Store": b"x",
+        "walk/labels.csv": b"file,label\nframe2.png,cat\n",
+    }
+    got = read_pictures([("walk.zip", zipped(files))], classes=("dog", "cat"))
+    assert got.names == ("walk/frame1.png", "walk/frame2.png", "walk/frame10.png")
+    assert got.images.shape == (3, 3, 32, 32) and got.labels.tolist() == [-1, 1, -1]
+    whole = np.asarray(Image.open(io.BytesIO(files["walk/frame1.png"])))
+    np.testing.assert_array_equal(got.images[0], np.moveaxis(whole[:, 4:36], -1, 0))  # the middle square
+
+
+def test_a_shrunk_picture_is_what_the_runtime_makes_of_it():
+    torch = pytest.importorskip("torch")
+    from knob_core.runtime.frames import as_images
+
+    content = picture(3, (150, 96))
+    small = read_pictures([("a.png", content)]).images[0]
+    whole = np.asarray(Image.open(io.BytesIO(content)))
+    theirs = as_images(whole[None], torch.device("cpu"))[0].numpy() * 255
+    assert np.abs(small - theirs).max() <= 1.0
+
+
+@pytest.mark.parametrize("kind", ["gif", "webp", "png"])
+def test_animated_pictures(kind):
+    frames = [Image.new("RGB", (32, 32), (60 * i, 0, 0)) for i in range(4)]
+    file = io.BytesIO()
+    options = {"lossless": True} if kind == "webp" else {}
+    frames[0].save(file, kind.upper(), save_all=True, append_images=frames[1:], duration=50, **options)
+    got = read_pictures([(f"a.{kind}", file.getvalue())])
+    np.testing.assert_allclose(got.images[:, 0, 5, 5], [0, 60, 120, 180], atol=2)
+
+
+@pytest.mark.parametrize("kind", ["jpg", "bmp", "webp"])
+def test_other_stills(kind):
+    got = read_pictures([(f"a.{kind}", picture(kind={"jpg": "JPEG"}.get(kind, kind.upper())))])
+    assert got.images.shape == (1, 3, 32, 32)
+
+
+def test_natural_order():
+    assert sorted(["b10", "b9", "a", "10", "9"], key=natural) == ["9", "10", "a", "b9", "b10"]
+
+
+def test_the_limits_hold_a_machine_of_4_gb():
+    assert limits.MAX_UNPACKED <= 4e8 and 8 * limits.MAX_VALUES <= 4e8 and 3 * limits.MAX_PIXELS <= 4e8
+    assert 3 * 32 * 32 * limits.MAX_PICTURES <= 4e8
+
+
+# What is wrong
+
+
+def bomb(size: int = 20_000_000) -> bytes:
+    """A zip whose only member declares and holds many zeros."""
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("a.npy", "w", force_zip64=True) as out,
+    ):
+        block = bytes(10_000_000)
+        for _ in range(size // len(block)):
+            out.write(block)
+    return file.getvalue()
+
+
+def liar() -> bytes:
+    """A zip that declares a hundred bytes and holds ten thousand."""
+    content = bytearray(zipped({"a.npy": bytes(10_000)}, compression=zipfile.ZIP_DEFLATED))
+    for signature, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        start = content.index(signature)
+        content[start + at : start + at + 4] = struct.pack("<I", 100)
+    return bytes(content)
+
+
+def linked() -> bytes:
+    file, info = io.BytesIO(), zipfile.ZipInfo("a.png")
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    return file.getvalue()
+
+
+def encrypted() -> bytes:
+    content = bytearray(zipped({"a.npy": npy(Z)}))
+    for signature, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + at] |= 1
+    return bytes(content)
+
+
+def declared(shape: tuple[int, ...]) -> bytes:
+    """An .npy that declares more than it holds."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return file.getvalue() + bytes(64)
+
+
+def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
+    )
+
+
+def many() -> bytes:
+    return zipped({f"{i}.npy": b"" for i in range(limits.MAX_MEMBERS + 1)})
+
+
+GOOD = npz(logits=Z)
+HOSTILE_LOGITS = {
+    "path escape": ("a.npz", zipped({"../../logits.npy": npy(Z)}), "leads out"),
+    "absolute path": ("a.npz", zipped({"/etc/logits.npy": npy(Z)}), "leads out"),
+    "windows path": ("a.npz", zipped({"C:\\logits.npy": npy(Z)}), "leads out"),
+    "bomb": ("a.npz", bomb, "would unpack"),
+    "many members": ("a.npz", many, "members"),
+    "liar": ("a.npz", liar, r"damaged|declares"),
+    "encrypted": ("a.npz", encrypted, "encrypted"),
+    "truncated zip": ("a.npz", GOOD[: len(GOOD) // 2], "cut short"),
+    "flipped bits": ("a.npz", GOOD[:60] + bytes([GOOD[60] ^ 255]) + GOOD[61:], "damaged"),
+    "not a zip": ("a.npz", b"hello", "no zip"),
+    "empty": ("a.npz", b"", "is empty"),
+    "empty zip": ("a.npz", zipped({}), "nothing"),
+    "wrong member": ("a.npz", zipped({"run.sh": b"rm"}), "expected .npy"),
+    "wrong extension": ("a.exe", b"MZ", "expected one of"),
+    "no extension": ("logits", GOOD, "nameless"),
+    "pickle": ("a.npy", npy(np.array([{"a": 1}], dtype=object)), "dtype object"),
+    "text array": ("a.npz", npz(logits=np.array([["a", "b"]])), "dtype"),
+    "complex": ("a.npy", npy(Z.astype(complex)), "dtype"),
+    "array bomb": ("a.npy", declared((10**6, 10**6)), "declares shape"),
+    "negative shape": ("a.npy", declared((-1, 4)), "declares shape"),
+    "short array": ("a.npy", declared((100, 4)), "cut short"),
+    "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "no .npy"),
+    "infinity": ("a.npz", npz(logits=np.where(Z > 5, np.inf, Z)), "inf at index"),
+    "nan": ("a.npz", npz(logits=np.full((3, 4), np.nan)), "nan at index"),
+    "huge logits": ("a.npz", npz(logits=Z * 1e9), "no logits"),
+    "one class": ("a.npz", npz(logits=np.zeros((5, 1))), "classes"),
+    "no frames": ("a.npz", npz(logits=np.zeros((0, 4))), "shape"),
+    "four axes": ("a.npz", npz(logits=np.zeros((1, 1, 5, 4))), "shape"),
+    "wrong class count": ("a.npz", npz(logits=np.zeros((5, 7))), "7 classes, expected 4"),
+    "branches differ": ("a.npz", npz(z_static=Z, z_dyn=Z[:, :5]), "the same"),
+    "one branch": ("a.npz", npz(z_static=Z), "no z_dyn"),
+    "logits and branches": ("a.npz", npz(logits=Z, z_dyn=Z), "expected logits, or"),
+    "unknown name": ("a.npz", npz(logits=Z, weights=Z), "'weights'"),
+    "label too large": ("a.npz", npz(logits=Z, labels=np.array([1, 4])), "labels hold 4"),
+    "half a label": ("a.npz", npz(logits=Z, labels=np.array([1, 0.5])), "labels hold 0.5"),
+    "label count": ("a.npz", npz(logits=Z, labels=np.array([1, 2, 3])), "labels have shape"),
+    "severity range": ("a.npz", npz(logits=Z, severity=np.full(6, 9.0)), "severity lies"),
+    "severity count": ("a.npz", npz(logits=Z, severity=np.zeros(5)), "severity has shape"),
+    "command shape": ("a.npz", npz(logits=Z, u_star=np.zeros((2, 5))), "u_star has shape"),
+    "csv latin-1": ("a.csv", "é,b\n1,2\n".encode("latin-1"), "not UTF-8"),
+    "csv utf-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8"),
+    "csv binary": ("a.csv", bytes(range(256)), "not UTF-8"),
+    "csv ragged": ("a.csv", b"a,b,c,d\n1,2,3,4\n1,2,3\n", "line 3 has 3 cells, expected 4"),
+    "csv word": ("a.csv", b"a,b,c,d\n1,2,three,4\n", "'three'"),
+    "csv hole": ("a.csv", b"a,b,c,d\n1,,3,4\n", "''"),
+    "csv infinity": ("a.csv", b"a,b,c,d\n1,inf,3,4\n", "inf in row 1"),
+    "csv header only": ("a.csv", b"a,b,c,d\n", "no rows"),
+    "csv blank": ("a.csv", b"\n\n \n", "is empty"),
+    "csv columns": ("a.csv", b"1," * 30_000 + b"1\n", "columns"),
+    "csv doubled": ("a.csv", b"a,a,b,c\n1,2,3,4\n", "one name"),
+    "csv one class": ("a.csv", b"label,a\n0,1\n", "at least 2"),
+    "csv uneven streams": ("a.csv", b"stream,a,b\n0,1,2\n0,1,2\n1,1,2\n", "stream 1 has 1 frames"),
+    "csv two schedules": ("a.csv", b"stream,severity,a,b\n0,1,1,2\n1,2,1,2\n", "severity differs"),
+    "csv half branches": ("a.csv", b"z_static_0,z_static_1,z_dyn_0\n1,2,3\n", "as many"),
+    "parquet junk": ("a.parquet", b"PAR1" + bytes(100) + b"PAR1", "damaged"),
+    "parquet truncated": ("a.parquet", lambda: parquet({"a": Z[0, :, 0], "b": Z[0, :, 1]})[:-20], "damaged"),
+    "parquet text": ("a.parquet", lambda: parquet({"a": ["x", "y"], "b": ["x", "y"]}), "expected numbers"),
+    "parquet nested": ("a.parquet", lambda: parquet({"a": [[1.0], [2.0]], "b": [1.0, 2.0]}), "expected numbers"),
+    "parquet null": ("a.parquet", lambda: parquet({"a": [1.0, None], "b": [1.0, 2.0]}), "nan in row 2"),
+    "parquet bomb": ("a.parquet", lambda: parquet({f"c{i}": np.zeros(300_000) for i in range(8)}), "cells"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE_LOGITS)
+def test_hostile_logits_are_refused_with_the_cause(case):
+    name, content, cause = HOSTILE_LOGITS[case]
+    with pytest.raises(ValueError, match=cause) as caught:
+        read_logits(name, content() if callable(content) else content, classes=4 if "class count" in case else None)
+    assert type(caught.value) is ValueError and len(str(caught.value)) < 400
+
+
+def gif_of(frames: int) -> bytes:
+    file, still = io.BytesIO(), [Image.new("P", (2, 2), i % 2) for i in range(frames)]
+    still[0].save(file, "GIF", save_all=True, append_images=still[1:], optimize=False)
+    return file.getvalue()
+
+
+HOSTILE_PICTURES = {
+    "path escape": (lambda: [("a.zip", zipped({"../a.png": picture()}))], "leads out"),
+    "link": (lambda: [("a.zip", linked())], "link"),
+    "bomb": (lambda: [("a.zip", bomb())], "would unpack"),
+    "pixel bomb": (lambda: [("a.png", huge_png())], "pixels"),
+    "large picture": (lambda: [("a.png", huge_png(10_000, 9_000))], "pixels"),
+    "empty zip": (lambda: [("a.zip", zipped({}))], "no picture"),
+    "zip in zip": (lambda: [("a.zip", zipped({"b.zip": zipped({})}))], "expected one of"),
+    "wrong type": (lambda: [("a.zip", zipped({"a.svg": b"<svg/>"}))], "expected one of"),
+    "video": (lambda: [("a.mp4", b"x")], "video is not read"),
+    "text as png": (lambda: [("a.png", b"hello")], "no PNG"),
+    "jpeg as png": (lambda: [("a.png", picture(kind="JPEG"))], "no PNG"),
+    "truncated": (lambda: [("a.png", picture()[:200])], "cut short"),
+    "truncated jpeg": (lambda: [("a.jpg", picture(size=(200, 200), kind="JPEG")[:900])], "cut short"),
+    "empty file": (lambda: [("a.png", b"")], "is empty"),
+    "none": (list, "no picture"),
+    "too many frames": (lambda: [("a.gif", gif_of(limits.MAX_PICTURES + 2))], "at most"),
+    "labels latin-1": (lambda: [("a.png", picture()), ("labels.csv", "a.png,é".encode("latin-1"))], "not UTF-8"),
+    "labels unknown": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,bird")], "line 1"),
+    "labels elsewhere": (lambda: [("a.png", picture()), ("labels.csv", b"b.png,1")], "none of the pictures"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE_PICTURES)
+def test_hostile_pictures_are_refused_with_the_cause(case):
+    files, cause = HOSTILE_PICTURES[case]
+    with pytest.raises(ValueError, match=cause) as caught:
+        read_pictures(files(), classes=("dog", "cat"))
+    assert type(caught.value) is ValueError
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_damage_anywhere_is_refused_or_harmless(data):
+    """Bytes changed or cut at random: a ValueError or a stream, never another exception."""
+    name, content = data.draw(
+        st.sampled_from([("a.npz", GOOD), ("a.csv", b"a,b\n1,2\n3,4\n"), ("a.npy", npy(Z)), ("a.parquet", PARQUET)])
+    )
+    spoiled = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        spoiled[data.draw(st.integers(0, len(spoiled) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(1, len(spoiled)))
+    try:
+        got = read_logits(name, bytes(spoiled[:cut]))
+    except ValueError:
+        return
+    assert np.isfinite(got.z_static).all() and got.z_static.ndim == 3
+
+
+PARQUET = parquet({"a": Z[0, :, 0], "b": Z[0, :, 1]})
