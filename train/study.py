@@ -139,13 +139,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--images", type=int, default=20000, help="training images, each seen once")
     parser.add_argument("--epochs", type=int, default=10, help="over the cached features")
+    parser.add_argument("--test", type=int, default=1000, help="images of the shipped sample")
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
     state, _ = checkpoints.read(args.runs / "pocket" / f"warm-s{args.seed}" / "state.safetensors")
     prefix = "model.encoder."
     encoder = {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
     images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data))
-    sample, sample_labels, _ = data.load_sample()
+    sample, sample_labels = (torch.from_numpy(array)[:: 1000 // args.test] for array in data.load_sample()[:2])
 
     def fresh(method: str = "knob-ia") -> models.GatedClassifier:
         torch.manual_seed(args.seed)
@@ -155,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     picked = torch.randperm(len(images) - POCKET.validation, generator=torch.Generator().manual_seed(0))[: args.images]
     train = training_features(fresh(), images[picked], labels[picked], POCKET)
-    cells = test_features(fresh(), torch.from_numpy(sample), torch.from_numpy(sample_labels))
+    cells = test_features(fresh(), sample, sample_labels)
     rows = [("static alone", fresh("static"), POCKET)]
     rows += [(name, fresh(), replace(POCKET, **changes)) for name, changes in VARIANTS.items()]
     for number, (name, model, recipe) in enumerate(rows):
