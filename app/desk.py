@@ -106,7 +106,7 @@ class Desk:
         if not isinstance(view, Mapping) or view.get("epoch") != self.view_epoch:
             return
         panel, unit = view.get("panel"), view.get("unit")
-        self.view = View(panel if panel in PANELS else self.view.panel, unit if unit in UNITS else self.view.unit)
+        self.view = View(panel if panel in tuple(PANELS) else self.view.panel, unit if unit in UNITS else self.view.unit)
         self.settings = replace(self.settings, frame_rate=clamp(view.get("fps"), FPS, self.settings.frame_rate))
 
     def seen(self) -> dict[str, Any]:

@@ -1,0 +1,14 @@
+"""Made-up streams for the app's tests, and the app on them."""
+
+from __future__ import annotations
+
+import made_streams
+import pytest
+
+from app.stream import Stream
+
+
+@pytest.fixture
+def stream() -> Stream:
+    """Two images, six realisations, 120 frames of a step."""
+    return Stream("made", "a made-up stream", "knob-ode", made_streams.branches(2, 6, 120), 6, 1)

@@ -1,0 +1,134 @@
+"""The board's message: every number in it is knob_core's, and every panel says what it measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app import moving
+from app.desk import Desk, View
+from app.figures.bode import UNITS
+from app.figures.wire import unpack
+from app.panels import PANELS
+from app.stream import Stream
+from knob_core import theory
+from knob_core.response import DYNAMICS, respond
+from knob_core.settings import Settings
+from knob_core.stream_measures import measure
+
+SETTINGS = [
+    Settings(), Settings(zeta=0.05, omega_n=3.0), Settings(zeta=3, omega_n=0.02),
+    Settings(on=False), Settings(mode="reset"), Settings(memory=False),
+]  # fmt: skip
+
+
+def trace(message: dict, name: str) -> np.ndarray:
+    (found,) = [t for t in message["scope"]["data"] if t.get("name") == name]
+    return unpack(found["y"])
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_scope_and_read_outs_are_knob_core_s(stream: Stream, settings: Settings) -> None:
+    message = moving.message(Desk(settings=settings), stream)
+    response, _ = respond(stream.branches, settings)
+    rows = slice(6, 12)  # the second image
+    np.testing.assert_allclose(trace(message, "gate"), np.median(response.g[rows], 0), atol=1e-6)
+    np.testing.assert_allclose(trace(message, "confidence"), np.median(response.p_max[rows], 0), atol=1e-6)
+    m = measure(stream.branches, response)
+    shown = {r["id"]: r["now"] for r in message["readouts"]}
+    assert shown == {
+        "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "lag": f"{m.lag63:.1f}",
+        "accuracy": f"{100 * m.accuracy:.1f} %", "sure_wrong": f"{m.sure_wrong:.1f}", "ece": f"{m.ece:.3f}",
+    }  # fmt: skip
+    assert message["film"]["pred"] == response.predicted[6, stream.film_frames].tolist()
+
+
+@given(st.integers(1, 9), st.integers(1, 30))
+def test_quartiles_are_numpy_s(paths: int, frames: int) -> None:
+    values = np.random.default_rng(paths * 31 + frames).normal(size=(paths, frames))
+    np.testing.assert_allclose(moving.quartiles(values), np.percentile(values, [25, 50, 75], axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", DYNAMICS)
+@pytest.mark.parametrize("panel", PANELS)
+def test_every_panel_for_every_method(stream: Stream, method: str, panel: str) -> None:
+    for settings in SETTINGS:
+        for unit in UNITS:
+            desk = Desk(settings=settings, view=View(panel, unit))
+            message = moving.message(desk, replace(stream, method=method))
+            json.dumps(message, allow_nan=False)  # the browser's JSON has no NaN
+            assert message["panel"]["id"] == panel and message["panel"]["note"]
+            kind, words = moving.regime(settings, method)
+            assert kind in ("", "under", "critical", "over") and words
+
+
+def test_step_panel_has_theory_s_numbers_in_frames_and_seconds(stream: Stream) -> None:
+    desk = Desk(settings=Settings(zeta=0.4, omega_n=0.3, frame_rate=25))
+    table = {row[0]: row[1:] for row in moving.message(desk, stream)["panel"]["numbers"]}
+    info = theory.step_info(theory.step_response(0.4, 0.3, 2000), final=1.0)
+    assert table["rise 10-90 %"][:2] == [f"{info.RiseTime:.1f} fr", f"{info.RiseTime / 25:.2f} s"]
+    assert table["overshoot"][0] == f"{info.Overshoot:.1f} %"
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("cycles/frame", 1), ("rad/frame", 2 * np.pi), ("Hz", 25)])
+def test_bode_axis_is_in_the_unit_it_says(stream: Stream, unit: str, factor: float) -> None:
+    desk = Desk(settings=Settings(frame_rate=25), view=View("bode", unit))
+    figure = moving.message(desk, stream)["panel"]["figure"]
+    assert unit in figure["layout"]["xaxis"]["title"]["text"]
+    x, y = unpack(figure["data"][0]["x"]), unpack(figure["data"][0]["y"])
+    h = theory.frequency_response(0.7, 0.4, x / factor)
+    np.testing.assert_allclose(y, 20 * np.log10(np.abs(h)), atol=0.02)
+    measured = [t for t in figure["data"] if t.get("name") == "measured"]
+    assert len(measured) == 2 and all(len(unpack(t["error_y"]["array"])) == 11 for t in measured)
+
+
+def test_poles_panel_marks_the_poles(stream: Stream) -> None:
+    figure = moving.message(Desk(view=View("poles")), stream)["panel"]["figure"]
+    z_plane, s_plane = [t for t in figure["data"] if t.get("name") == "poles"]
+    found = theory.poles(0.7, 0.4)
+    np.testing.assert_allclose(unpack(z_plane["x"]) + 1j * unpack(z_plane["y"]), found.z, atol=1e-6)
+    np.testing.assert_allclose(unpack(s_plane["x"]) + 1j * unpack(s_plane["y"]), found.s, atol=1e-6)
+
+
+def test_a_pinned_setting_is_drawn_and_measured(stream: Stream) -> None:
+    pin = Settings(zeta=0.1, omega_n=2.0)
+    message = moving.message(Desk(pin=pin), stream)
+    response, _ = respond(stream.branches, pin)
+    np.testing.assert_allclose(trace(message, "A gate"), np.median(response.g[6:12], 0), atol=1e-6)
+    rest = dict(message["readouts"][0]["rest"])
+    assert rest["A"] == f"{measure(stream.branches, response).flips:.1f}"
+
+
+def test_now_before_and_frame_by_frame_stand_together(stream: Stream) -> None:
+    desk = Desk(settings=Settings(zeta=0.1, omega_n=2.0))
+    moving.message(desk, stream)
+    began = desk.now
+    desk.take({"epoch": 0, "seq": 1, "turn": 1, "zeta": 1.5, "omega_n": 0.1, "on": True, "memory": True})
+    card = moving.message(desk, stream)["readouts"][0]
+    assert began is not None and desk.now is not None
+    assert card["now"] == f"{desk.now.flips:.1f}"
+    assert dict(card["rest"]) == {"before": f"{began.flips:.1f}", "frame by frame": f"{stream.raw.flips:.1f}"}
+
+
+def test_live_frames_appear_as_they_come(stream: Stream) -> None:
+    desk = Desk()
+    hand = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "play": True}
+    desk.take({**hand, "tick": 0})
+    desk.take({**hand, "tick": 30})
+    message = moving.message(desk, stream)
+    gate = trace(message, "gate")
+    assert np.isfinite(gate[:30]).all() and np.isnan(gate[30:]).all()
+    assert [k is None for k in message["film"]["pred"]] == [t >= 30 for t in stream.film_frames]
+    for panel in PANELS:
+        desk.view = View(panel)
+        json.dumps(moving.message(desk, stream), allow_nan=False)
+
+
+def test_a_message_is_small(stream: Stream) -> None:
+    for panel in PANELS:
+        assert len(json.dumps(moving.message(Desk(view=View(panel)), stream))) < 40_000
