@@ -65,7 +65,8 @@ def top_label_of_logits(z: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
         e = np.ascontiguousarray(z[part].T, np.float32)  # (K, n)
         top = e.max(0)
         k[part] = first_equal(e, top)
-        e -= top
+        with np.errstate(invalid="ignore"):  # what is not finite is named below
+            e -= top
         np.exp(e, out=e)
         total[part] = e.sum(0)
     if not np.isfinite(total.sum()):

@@ -133,7 +133,8 @@ def bin_by_mass(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
     cuts = np.cumsum([small + (b < larger) for b in range(bins - 1)], dtype=np.intp)
     edges = np.unique((c[cuts - 1].astype(np.float64) + c[cuts]) / 2)
     ends = np.searchsorted(c, edges, side="right")  # equal values stay together, on the lower side
-    edges, ends = edges[ends < len(c)], ends[ends < len(c)]
+    parting = np.diff(ends, append=len(c)) > 0  # an edge with nothing between it and the next parts nothing
+    edges, ends = edges[parting], ends[parting]
     return _table(c, correct, np.append(ends, len(c)), np.concatenate([[0.0], edges, [1.0]]))
 
 
