@@ -1,0 +1,128 @@
+"""What an operator gets on a stream: every method, static memory, and smoothing of the probabilities from outside.
+
+Rows of measures (flips, jitter, lag, sure and wrong, NLL, ECE) and the trade-off between calm and lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from knob_core import smoothing, theory
+from knob_core.branches import Branches
+from knob_core.response import Response, respond
+from knob_core.settings import Settings
+from knob_core.stream_measures import jitter, lag, measure
+
+FIRST = 30  # frames in which every state comes in from rest; not measured
+HOME = Settings(memory=False)  # the console's home position
+OFF = Settings(on=False, memory=False)  # frame by frame
+
+# The trade-off's sweeps.
+OMEGAS = tuple(float(x) for x in np.geomspace(0.05, 3.0, 15).round(4))  # rad/frame
+ZETAS = (0.7, 1.0)
+CUTOFFS = tuple(float(x) for x in np.geomspace(0.003, 0.5, 15).round(5))  # cycles/frame, of the one-euro filter
+BETAS = (0.0, 0.1, 1.0)  # cycles/frame for a speed of 1/frame
+ONE_EURO_BETA = 0.1  # of the table
+
+Variant = Callable[[dict[str, Branches]], tuple[Branches, Response]]
+
+
+def gated(method: str, settings: Settings) -> Variant:
+    """A method under a setting of the knobs."""
+    return lambda by_method: (by_method[method], respond(by_method[method], settings, method)[0])
+
+
+def smoothed(method: str, smooth: Callable[[np.ndarray], np.ndarray]) -> Variant:
+    """A method frame by frame, its probabilities smoothed afterwards; it has no gate to speak of."""
+
+    def run(by_method: dict[str, Branches]) -> tuple[Branches, Response]:
+        plain = respond(by_method[method], OFF, method)[0]
+        p = smooth(plain.probabilities)
+        none = np.full(p.shape[:2], np.nan)
+        return by_method[method], Response(none, none, p, p.max(axis=-1), p.argmax(axis=-1))
+
+    return run
+
+
+def home_lag() -> float:
+    """Frames until the home setting has made 63 % of a step: what the smoothers of the table are matched to."""
+    y = theory.step_response(HOME.zeta, HOME.omega_n, 200)
+    return float(np.flatnonzero(y >= 0.63)[0])
+
+
+def variants(trained: dict[str, Settings]) -> dict[str, Variant]:
+    """The rows of the table; `trained` holds the knobs that a method learnt."""
+    with_memory = Settings(memory=True)
+    matched = 1 / max(home_lag(), 1.0)  # rad/frame: a first-order lag of so many frames
+    found = {
+        "static": gated("static", OFF),
+        "attention": gated("attention", OFF),
+        "knob-ia": gated("knob-ia", OFF),
+        "ode-lite": gated("ode-lite", HOME),
+        "knob-ode": gated("knob-ode", HOME),
+        "knob-ode + memory": gated("knob-ode", with_memory),
+        "static + memory": gated("static", with_memory),
+        "knob-ia + EMA of p": smoothed("knob-ia", lambda p: smoothing.ema(p, matched)),
+        "knob-ia + one-euro of p": smoothed(
+            "knob-ia", lambda p: smoothing.one_euro(p, matched / (2 * np.pi), ONE_EURO_BETA)
+        ),
+        "static + EMA of p": smoothed("static", lambda p: smoothing.ema(p, matched)),
+    }
+    for method, settings in trained.items():
+        found[f"{method}, trained knobs"] = gated(method, settings)
+    return found
+
+
+def row(branches: Branches, response: Response) -> dict[str, float]:
+    """All measures of one response, after the first frames; the gate's own beside the output's."""
+    severity = branches.severity[FIRST:]
+    g, p_max = response.g[:, FIRST:], response.p_max[:, FIRST:]
+    found = asdict(measure(branches, response, FIRST))
+    found["gate_lag63"], found["gate_lag95"] = found.pop("lag63"), found.pop("lag95")
+    return {
+        **found,
+        "gate_jitter": jitter(g, severity),
+        "output_lag63": lag(p_max, severity, 0.63),
+        "output_lag95": lag(p_max, severity, 0.95),
+    }
+
+
+def table(
+    by_method: dict[str, Branches], trained: dict[str, Settings], context: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """One row for each variant on one stream."""
+    for name, variant in variants(trained).items():
+        yield {**context, "variant": name, **row(*variant(by_method))}
+
+
+def trade_off(by_method: dict[str, Branches], context: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same measures along each sweep: how much calm for how much lag."""
+    for family, setting, variant in sweeps():
+        yield {**context, "family": family, **setting, **row(*variant(by_method))}
+
+
+def sweeps() -> Iterator[tuple[str, dict[str, float], Variant]]:
+    yield "knob-ia frame by frame", {}, gated("knob-ia", OFF)
+    for omega in OMEGAS:
+        for zeta in ZETAS:
+            setting = {"zeta": zeta, "omega_n": omega}
+            yield "knob-ode", setting, gated("knob-ode", Settings(zeta, omega, memory=False))
+            yield "knob-ode + memory", setting, gated("knob-ode", Settings(zeta, omega, memory=True))
+            yield "static + memory", setting, gated("static", Settings(zeta, omega, memory=True))
+        yield "knob-ia + EMA of p", {"omega_n": omega}, smoothed("knob-ia", _ema(omega))
+    for cutoff in CUTOFFS:
+        for beta in BETAS:
+            setting = {"min_cutoff": cutoff, "beta": beta}
+            yield "knob-ia + one-euro of p", setting, smoothed("knob-ia", _one_euro(cutoff, beta))
+
+
+def _ema(omega: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda p: smoothing.ema(p, omega)
+
+
+def _one_euro(cutoff: float, beta: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda p: smoothing.one_euro(p, cutoff, beta)
