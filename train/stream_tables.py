@@ -1,6 +1,8 @@
 """What an operator gets on a stream: every method, static memory, and smoothing of the probabilities from outside.
 
-Rows of measures (flips, jitter, lag, sure and wrong, NLL, ECE) and the trade-off between calm and lag.
+Rows of measures (flips, jitter, lag, sure and wrong, NLL, ECE) and the trade-off between calm and lag. Still images
+never charge memory for its inertia, so lag is also measured at a cut: in the middle of a step's bad stretch every path
+is given another image, and the frames are counted until the new class has made 63 % (95 %) of its way.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from knob_core import smoothing, theory
 from knob_core.branches import Branches
 from knob_core.response import Response, respond
 from knob_core.settings import Settings
-from knob_core.stream_measures import jitter, lag, measure
+from knob_core.stream_measures import jitter, lag, measure, steps
 
 FIRST = 30  # frames in which every state comes in from rest; not measured
 HOME = Settings(memory=False)  # the console's home position
@@ -77,8 +79,9 @@ def variants(trained: dict[str, Settings]) -> dict[str, Variant]:
     return found
 
 
-def row(branches: Branches, response: Response) -> dict[str, float]:
-    """All measures of one response, after the first frames; the gate's own beside the output's."""
+def row(variant: Variant, by_method: dict[str, Branches]) -> dict[str, float]:
+    """All measures of one variant on one stream, after the first frames; the gate's own beside the output's."""
+    branches, response = variant(by_method)
     severity = branches.severity[FIRST:]
     g, p_max = response.g[:, FIRST:], response.p_max[:, FIRST:]
     found = asdict(measure(branches, response, FIRST))
@@ -88,7 +91,38 @@ def row(branches: Branches, response: Response) -> dict[str, float]:
         "gate_jitter": jitter(g, severity),
         "output_lag63": lag(p_max, severity, 0.63),
         "output_lag95": lag(p_max, severity, 0.95),
+        **cut_lags(variant, by_method),
     }
+
+
+def cut_lags(variant: Variant, by_method: dict[str, Branches]) -> dict[str, float]:
+    """Frames after a change of the picture until the output has followed; NaN where the stream has no step."""
+    severity = next(iter(by_method.values())).severity
+    stretches = steps(severity)
+    if not stretches:
+        return {"cut_lag63": np.nan, "cut_lag95": np.nan}
+    start, end = max(stretches, key=lambda stretch: stretch[1] - stretch[0])
+    frame = (start + end) // 2
+    branches, response = variant({method: cut(b, frame) for method, b in by_method.items()})
+    new = np.roll(branches.labels, len(branches.labels) // 2)
+    changes = new != branches.labels
+    p = response.probabilities[changes, :, new[changes]].mean(axis=0)  # (T,) of the new class
+    before, after = p[start + (frame - start) // 2 : frame].mean(), p[(frame + end) // 2 : end].mean()
+    way = (p[frame:end] - before) / (after - before)
+    found = {}
+    for name, part in (("cut_lag63", 0.63), ("cut_lag95", 0.95)):
+        arrived = np.flatnonzero(way >= part)
+        found[name] = float(arrived[0]) if len(arrived) else np.nan
+    return found
+
+
+def cut(branches: Branches, frame: int) -> Branches:
+    """From `frame` on every path shows what another one does, half of the paths away; labels stay those before."""
+    shift = len(branches.labels) // 2
+    later = np.arange(len(branches.severity)) >= frame
+    arrays = (branches.z_static, branches.z_dyn, branches.u_star[..., None])
+    z_static, z_dyn, u_star = (np.where(later[:, None], np.roll(a, shift, axis=0), a) for a in arrays)
+    return Branches(z_static, z_dyn, u_star[..., 0], branches.labels, branches.severity)
 
 
 def table(
@@ -96,13 +130,13 @@ def table(
 ) -> Iterator[dict[str, Any]]:
     """One row for each variant on one stream."""
     for name, variant in variants(trained).items():
-        yield {**context, "variant": name, **row(*variant(by_method))}
+        yield {**context, "variant": name, **row(variant, by_method)}
 
 
 def trade_off(by_method: dict[str, Branches], context: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The same measures along each sweep: how much calm for how much lag."""
     for family, setting, variant in sweeps():
-        yield {**context, "family": family, **setting, **row(*variant(by_method))}
+        yield {**context, "family": family, **setting, **row(variant, by_method)}
 
 
 def sweeps() -> Iterator[tuple[str, dict[str, float], Variant]]:

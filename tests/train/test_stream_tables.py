@@ -18,7 +18,7 @@ def by_method() -> dict[str, Branches]:
     rng = np.random.default_rng(0)
     t = np.arange(240)
     severity = np.where((t >= 60) & (t < 180), 5.0, 1.0)
-    labels = np.arange(24) % 4
+    labels = np.arange(24) // 6
     bad = (severity > 3)[None, :, None]
     z = np.zeros((24, 240, 4))
     z[np.arange(24), :, labels] = 3.0
@@ -60,9 +60,32 @@ def test_smoothers_are_matched_to_the_home_setting() -> None:
     assert stream_tables.home_lag() == first
 
 
+def test_a_cut_shows_what_memory_costs(rows: dict[str, dict[str, float]]) -> None:
+    assert rows["knob-ia"]["cut_lag95"] <= 1  # frame by frame it is there at once
+    assert 2 <= rows["static + memory"]["cut_lag63"] <= 8
+    assert rows["static + memory"]["cut_lag63"] <= rows["static + memory"]["cut_lag95"]
+    assert abs(rows["static + EMA of p"]["cut_lag63"] - stream_tables.home_lag()) <= 2
+
+
+def test_a_cut_exchanges_paths_and_nothing_before_it(by_method: dict[str, Branches]) -> None:
+    branches = by_method["knob-ode"]
+    changed = stream_tables.cut(branches, 120)
+    assert np.array_equal(changed.z_dyn[:, :120], branches.z_dyn[:, :120])
+    assert np.array_equal(changed.z_dyn[0, 120:], branches.z_dyn[12, 120:])
+    assert np.array_equal(changed.u_star[:, 120:], np.roll(branches.u_star, 12, 0)[:, 120:])
+
+
+def test_without_a_step_there_is_no_cut(by_method: dict[str, Branches]) -> None:
+    flat = {
+        method: Branches(b.z_static, b.z_dyn, b.u_star, b.labels, np.full(240, 3.0)) for method, b in by_method.items()
+    }
+    assert np.isnan(stream_tables.row(stream_tables.gated("static", stream_tables.OFF), flat)["cut_lag63"])
+
+
 def test_a_row_is_the_response_measured_after_the_first_frames(by_method: dict[str, Branches]) -> None:
-    branches, response = stream_tables.gated("knob-ia", stream_tables.OFF)(by_method)
-    row = stream_tables.row(branches, response)
+    variant = stream_tables.gated("knob-ia", stream_tables.OFF)
+    branches, response = variant(by_method)
+    row = stream_tables.row(variant, by_method)
     p = response.probabilities[:, stream_tables.FIRST :].reshape(-1, 4)
     labels = np.repeat(branches.labels, 240 - stream_tables.FIRST)
     assert row["nll"] == pytest.approx(metrics.nll(p, labels), rel=1e-5)
@@ -77,5 +100,5 @@ def test_the_trade_off_goes_from_nervous_to_calm(by_method: dict[str, Branches])
     assert [row["omega_n"] for row in memory] == list(stream_tables.OMEGAS)
     assert memory[0]["flips"] < memory[-1]["flips"]
     assert memory[0]["jitter"] < memory[7]["jitter"] < memory[-1]["jitter"]
-    assert memory[7]["output_lag63"] > memory[-1]["output_lag63"]
+    assert memory[7]["cut_lag63"] > memory[-1]["cut_lag63"]
     assert {row["family"] for row in rows} >= {"knob-ode", "knob-ia + EMA of p", "knob-ia + one-euro of p"}
