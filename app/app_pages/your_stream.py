@@ -1,0 +1,186 @@
+"""Your stream: upload logits or pictures, tune on them with the same knobs and panels, and take the setting away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from app import moving, own_stream, state
+from app.components.board import board, tape
+from app.components.deck import deck
+from app.desk import Desk
+from app.own_stream import OwnStream
+from knob_core import settings as settings_file
+from knob_core.command import Command
+from knob_core.command_fit import fit
+from knob_core.data import CLASSES
+from knob_core.uploads import Uploaded, read_logits, read_pictures
+
+LOGITS = ["npz", "npy", "csv", "parquet"]
+PICTURES = ["zip", "png", "jpg", "jpeg", "webp", "bmp", "gif", "csv"]
+FORMATS = """
+**Logits**: one model's answers before softmax, frame after frame.
+- `.npz` with `logits` of shape (frames, classes) or (streams, frames, classes), or `z_static` and `z_dyn` of a model
+  with two branches; if you have them also `u_star`, `labels` and `severity`. `.npy`: logits alone.
+- `.csv` or `.parquet`: one row a frame, one column a class; optional columns `stream`, `label`, `severity`, `u_star`.
+
+**Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names, or one animated GIF,
+WebP or PNG. A `labels.csv` with lines `file,label` may lie beside them. Video files (mp4, avi, mov) are not read: turn
+them into one of these first.
+
+Files are read in memory and forgotten when you leave.
+"""
+
+
+def own_desk() -> Desk:
+    """This page's desk; its knobs follow the console's, and the console's follow them."""
+    shared = state.desk()
+    if "own_desk" not in st.session_state:
+        st.session_state["own_desk"] = Desk(settings=shared.settings)
+    desk: Desk = st.session_state["own_desk"]
+    if desk.settings != shared.settings:
+        desk.push(shared.settings)
+    return desk
+
+
+@st.fragment(key="own_fast")
+def fast(stream: OwnStream) -> None:
+    """Everything that moves with the hand."""
+    desk = own_desk()
+    desk.take(state.component_value("own_deck", "hand"))
+    desk.look(state.component_value("own_board", "view"))
+    message = moving.message(desk, stream)
+    message["runs"] = [st.session_state["script_runs"], st.session_state.get("own_runs", 0)]
+    st.session_state["own_runs"] = st.session_state.get("own_runs", 0) + 1
+    regime, words = moving.regime(desk.settings, stream.method)
+    left, right = st.container(key="console").columns([1, 3.35], gap="small")
+    with left:
+        deck(
+            desk.values(), key="own_deck", epoch=desk.epoch, seq=desk.seq, regime=regime, words=words,
+            pinned=moving.describe(desk.pin) if desk.pin else "", trained=stream.trained,
+        )  # fmt: skip
+    with right:
+        board(message, key="own_board")
+    if state.desk().settings != desk.settings:
+        state.desk().push(desk.settings)
+
+
+def read(kind: str, files: list[tuple[str, bytes]]) -> None:
+    """Take new files, or say why not; what was there before stays."""
+    id = own_stream.file_id(files)
+    if st.session_state.get("own_seen") == id:
+        return
+    st.session_state["own_seen"], st.session_state["own_complaint"] = id, ""
+    title = files[0][0] if len(files) == 1 else f"{len(files)} files"
+    try:
+        if kind == "Logits":
+            uploaded = read_logits(*files[0])
+            show(own_stream.of_logits(id, title, uploaded), uploaded)
+        else:
+            pictures = read_pictures(files, CLASSES)
+            bar = st.progress(0.0, "Looking at the pictures")
+            show(own_stream.of_pictures(id, title, pictures, bar.progress), None)
+            bar.empty()
+    except ValueError as error:
+        st.session_state["own_complaint"] = str(error)
+
+
+def show(made: tuple[OwnStream, list[str]], uploaded: Uploaded | None, command: Command | None = None) -> None:
+    """Put a stream on the board."""
+    st.session_state["own_stream"], st.session_state["own_notes"] = made
+    st.session_state["own_uploaded"], st.session_state["own_command"] = uploaded, command
+    desk = own_desk()
+    desk.live = desk.before = desk.now = desk.pin = None
+    desk.epoch += 1
+
+
+def upload() -> None:
+    """The upload row."""
+    kinds = ["Logits", "Pictures", "Folder of pictures"]
+    told = "Answers of a model of your own, or pictures for ours"
+    kind = st.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=told) or "Logits"
+    given = st.file_uploader(
+        "Your stream", LOGITS if kind == "Logits" else PICTURES, key=f"own_files_{kind}", max_upload_size=200,
+        accept_multiple_files="directory" if kind.startswith("Folder") else kind == "Pictures",
+        help="Which files are taken is said under Formats",
+    )  # fmt: skip
+    files = given if isinstance(given, list) else [given] if given is not None else []
+    if files:
+        read(kind, [(file.name, file.getvalue()) for file in files])
+    with st.expander("Formats", icon=":material/description:"):
+        st.markdown(FORMATS)
+
+
+def choose_stream(stream: OwnStream) -> OwnStream:
+    """Which of several streams is on the scope; the read-outs run over all."""
+    if stream.images == 1:
+        return stream
+    number = st.number_input("Stream on the scope", 1, stream.images, 1, key=f"own_number_{stream.id}",
+                             help=f"The read-outs run over all {stream.images} streams")  # fmt: skip
+    return replace(stream, id=f"{stream.id}-{number}", image=int(number) - 1)
+
+
+def tune(stream: OwnStream) -> None:
+    """Fit the command and the knobs where labels allow it."""
+    uploaded: Uploaded | None = st.session_state.get("own_uploaded")
+    if uploaded is None or uploaded.u_star is not None or stream.frames < 2:
+        return
+    full = (uploaded.labels >= 0).all(axis=1)
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    most = left.number_input("Largest lag, frames", 1, 50, 5, key="own_lag",
+                             help="How late memory may follow a change to 63 %")  # fmt: skip
+    told = "Finds the command and the knobs with the best likelihood; needs labelled streams"
+    if not right.button("Fit to the labels", disabled=not full.any(), key="own_fit", help=told):
+        return
+    one = uploaded.z_dyn is uploaded.z_static
+    paths, frames = np.flatnonzero(full)[: len(stream.branches.labels)], slice(0, stream.frames)
+    z_static, z_dyn = uploaded.z_static[paths, frames], None if one else uploaded.z_dyn[paths, frames]
+    found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most))
+    show(own_stream.of_logits(f"{stream.id[:16]}-fit", stream.title, uploaded, found.command), uploaded, found.command)
+    st.session_state["own_notes"].insert(
+        0, f"Fitted: flips {found.flips_before:.1f} → {found.flips:.1f} per 100 frames, "
+        f"NLL {found.nll_before:.3f} → {found.nll:.3f}, lag {found.lag:.0f} frames."
+    )  # fmt: skip
+    state.desk().push(replace(state.desk().settings, zeta=found.zeta, omega_n=found.omega_n, on=True, memory=True))
+    st.rerun()
+
+
+def take_away() -> None:
+    """The setting as a file, and the lines that run it."""
+    command = st.session_state.get("own_command")
+    st.download_button(
+        "Settings file", lambda: settings_file.to_toml(own_desk().settings), "knob.toml", "application/toml",
+        on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
+    )  # fmt: skip
+    uploaded: Uploaded | None = st.session_state.get("own_uploaded")
+    if uploaded is None:
+        lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'
+    elif uploaded.u_star is not None:
+        lines = 'stream = KnobStream(wrap.two_branch(model), settings="knob.toml")'
+    else:
+        door = "classifier" if uploaded.z_dyn is uploaded.z_static else "two_branch"
+        own = command or Command()
+        weights = ", ".join(f"{w:.4g}" for w in own.weights)
+        lines = (
+            f"command = Command(weights=({weights}))\n"
+            f'stream = KnobStream(wrap.{door}(model, command), settings="knob.toml")'
+        )
+    st.code(f"{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
+
+
+st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+st.markdown("##### Your own stream: tune the knobs on what your model sees")
+upload()
+if st.session_state.get("own_complaint"):
+    st.error(st.session_state["own_complaint"], icon=":material/error:")
+if st.session_state.get("own_stream") is not None:
+    shown = choose_stream(st.session_state["own_stream"])
+    for note in st.session_state["own_notes"]:
+        st.caption(note)
+    fast(shown)
+    tune(shown)
+    take_away()
+    tape(shown.tape(), key="own_tape")
+state.freeze_garbage()

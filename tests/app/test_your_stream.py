@@ -1,0 +1,173 @@
+"""Your stream: files become streams under the same knobs, and a bad file is named while the rest goes on."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from app import own_stream
+from app.desk import Desk
+from app.moving import message
+from knob_core import wrap
+from knob_core.response import respond
+from knob_core.runtime import KnobStream
+from knob_core.settings import Settings
+from knob_core.stream_measures import flips
+from knob_core.uploads import Pictures, read_logits
+
+PAGE = Path(__file__).resolve().parents[2] / "app" / "app_pages" / "your_stream.py"
+
+
+def logits(paths: int = 3, frames: int = 60, classes: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = np.arange(paths) % classes
+    return rng.normal(0, 2, (paths, frames, classes)) + 3 * np.eye(classes)[labels][:, None], labels
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def opened() -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def given(at: AppTest, name: str, content: bytes) -> AppTest:
+    at.file_uploader[0].set_value((name, content, "application/octet-stream")).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def said(at: AppTest) -> str:
+    return " ".join(element.value for element in at.caption)
+
+
+def shown(at: AppTest) -> own_stream.OwnStream:
+    return at.session_state["own_stream"]
+
+
+def test_without_a_file_the_page_says_what_it_takes():
+    at = opened()
+    assert "z_static" in at.markdown[1].value and not at.error
+    assert "own_stream" not in at.session_state
+
+
+def test_logits_appear_and_the_knobs_act_on_them():
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    assert shown(at).images == 3 and "memory must be on" in said(at) and "no labels" not in said(at)
+    before = at.session_state["own_desk"].now
+    hand = {"epoch": at.session_state["own_desk"].epoch, "seq": 1, "turn": 1, "zeta": 1.0, "omega_n": 2.5, "done": True}
+    at.session_state["own_deck"] = {"hand": hand}
+    at.run()
+    desk = at.session_state["own_desk"]
+    assert (desk.settings.zeta, desk.settings.omega_n) == (1.0, 2.5) and desk.now.flips > before.flips
+    assert at.session_state["desk"].settings.omega_n == 2.5  # the console's knobs follow
+
+
+def test_what_the_page_measures_is_what_the_runtime_will_do():
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    desk = at.session_state["own_desk"]
+    stream = KnobStream(wrap.classifier(), settings=desk.settings)
+    predicted = np.stack([stream.step(z[:, t]).label for t in range(z.shape[1])], 1)
+    assert flips(predicted) == pytest.approx(desk.now.flips)
+    assert (predicted == labels[:, None]).mean() == pytest.approx(desk.now.accuracy)
+
+
+def test_without_labels_the_measures_that_need_them_say_so():
+    at = given(opened(), "mine.npz", npz(logits=logits()[0]))
+    assert "no labels" in said(at) and own_stream.NEEDS_LABELS in said(at)
+    assert np.isnan(at.session_state["own_desk"].now.accuracy)
+    assert at.button(key="own_fit").disabled
+
+
+def test_a_fit_moves_the_knobs_and_tells_what_it_bought():
+    z, labels = logits(8, 100)
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    at.button(key="own_fit").click().run()
+    assert not at.exception and "Fitted: flips" in said(at)
+    command = at.session_state["own_command"]
+    assert f"{command.weights[0]:.4g}" in at.code[0].value
+    settings = at.session_state["own_desk"].settings
+    answer, _ = respond(wrap.branches_of(z, command), settings)
+    assert flips(answer.predicted) == pytest.approx(at.session_state["own_desk"].now.flips)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "cause"),
+    [
+        ("mine.npz", b"PK nonsense", "no zip archive"),
+        ("mine.csv", b"a,b\n1,inf\n", "inf"),
+        ("mine.csv", b"\xff\xfe", "UTF-8"),
+        ("mine.npy", npz(logits=np.zeros((2, 2))), "no .npy"),
+    ],
+)
+def test_a_bad_file_is_named_and_the_last_good_stream_stays(name: str, content: bytes, cause: str):
+    at = given(opened(), "good.npz", npz(logits=logits()[0]))
+    good = shown(at).id
+    given(at, name, content)
+    assert cause in at.error[0].value and shown(at).id == good
+    given(at, "better.npz", npz(logits=logits(frames=50)[0]))
+    assert not at.error and shown(at).frames == 50
+
+
+def test_other_streams_of_the_file_can_be_put_on_the_scope():
+    at = given(opened(), "mine.npz", npz(logits=logits()[0]))
+    at.number_input[0].set_value(3).run()
+    assert not at.exception
+
+
+def test_a_long_upload_is_cut_and_says_so():
+    z = np.zeros((40, 3000, 30), np.float32)
+    stream, notes = own_stream.of_logits("x", "long", read_logits("a.npz", npz(logits=z)))
+    assert stream.frames == own_stream.MOST_FRAMES and stream.branches.z_dyn.size <= own_stream.MOST_VALUES
+    assert "33 of 40 streams and the first 2000 of 3000 frames" in notes[0]
+
+
+@pytest.mark.parametrize("classes", [2, 10, 37])
+def test_any_number_of_classes_has_names(classes: int):
+    z, _ = logits(classes=classes)
+    stream, _ = own_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z)))
+    tape: dict[str, Any] = stream.tape()
+    assert len(tape["classes"]) == classes == len(tape["short"])
+    assert message(Desk(Settings()), stream)["readouts"]
+
+
+def test_pictures_go_through_the_shipped_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    torch = pytest.importorskip("torch")
+    from knob_core import checkpoint, models
+
+    torch.manual_seed(0)
+    model = models.build("knob-ode", 4)
+    checkpoint.save(model, tmp_path / "knob-ode-s2.safetensors")
+    monkeypatch.setattr(own_stream, "FOLDER", tmp_path)
+    images = np.random.default_rng(0).integers(0, 256, (130, 3, 32, 32), dtype=np.uint8)
+    heard: list[float] = []
+    stream, notes = own_stream.of_pictures("x", "t", Pictures(images, ("a",) * 130, np.full(130, 3)), heard.append)
+    assert heard == [0.0, 100 / 130] and "130 frames" in notes[0]
+    live = KnobStream(model.eval(), settings=Settings())
+    answer, _ = respond(stream.branches, Settings(), stream.method)
+    for t in range(5):
+        np.testing.assert_allclose(live.step(images[t]).probabilities, answer.probabilities[0, t], atol=1e-5)
+    assert stream.truth == 3 and stream.pixels is not None and stream.pixels.shape[1:] == (32, 32, 3)
+
+
+def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(own_stream, "FOLDER", tmp_path)
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    file = io.BytesIO()
+    Image.new("RGB", (40, 40)).save(file, "PNG")
+    given(at, "a.png", file.getvalue())
+    assert "no knob-ode checkpoint" in at.error[0].value
