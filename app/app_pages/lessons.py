@@ -54,7 +54,8 @@ def live(lesson: Lesson) -> None:
     let_go = own.take(lesson, state.component_value(key, "hand"))
     values, epoch, seq = own.values[lesson.id], own.epoch[lesson.id], own.seq[lesson.id]
     goals = lesson.goals(values)
-    left, right = st.columns([1, 2.9], gap="small")
+    widths = [1.0, 2.9] if len(lesson.dials) < 3 else [1.55, 2.6]  # three dials need two abreast
+    left, right = st.columns(widths, gap="small")
     with left:
         name, words = regime(values)
         dials(lesson.dials, values, key=key, epoch=epoch, seq=seq, regime=name, words=words)

@@ -77,12 +77,12 @@ LESSON = Lesson(
         "only; it cannot know, and follows the ghost."
     ),
     equation=(
-        r"f_{\text{seen}} = \left| f - k \cdot \mathrm{fps} \right|,\quad k = \operatorname{round}(f/\mathrm{fps}), "
-        r"\qquad \text{honest only for } f < \tfrac12\,\mathrm{fps}"
+        r"f_{\text{seen}} = \left| f - k \cdot \mathrm{fps} \right|, \quad k = \operatorname{round}(f/\mathrm{fps})"
     ),
-    plain="f seen = |f − k · fps|, k = round(f / fps); honest only for f < fps / 2",
+    plain="f seen = |f − k · fps|, k = round(f / fps)",
     units=(
-        "f is in Hz (cycles per second), fps in frames per second; divided by fps, Hz become cycles/frame, which is "
+        "Only what is slower than fps / 2 is seen as it is. f is in Hz (cycles per second), fps in frames per second; "
+        "divided by fps, Hz become cycles/frame, which is "
         "all that the gate knows."
     ),
     task=(

@@ -81,10 +81,9 @@ LESSON = Lesson(
         "does not is smoothed away. Too much inertia, and it sleeps through the fog."
     ),
     equation=(
-        r"\text{trembling} \propto \omega_n^{\,3/2}\ \text{and falls}, \qquad \text{lag} \approx "
-        r"\frac{2\,\zeta}{\omega_n}\ \text{frames and grows}"
+        r"\text{trembling} \propto \omega_n^{3/2}, \qquad \text{lag} \approx \frac{2\,\zeta}{\omega_n}\ \text{frames}"
     ),
-    plain="trembling falls with ωₙ (about as ωₙ^(3/2)), lag grows: about 2 ζ / ωₙ frames",
+    plain="trembling ∝ ωₙ^(3/2), lag ≈ 2 ζ / ωₙ frames",
     units=(
         "The gate g is between 0 (robust branch) and 1 (sharp branch); lag is in frames until 63 % of the way; "
         "trembling is the mean change from frame to frame."

@@ -23,11 +23,16 @@ def gains(values: Values) -> tuple[float, float]:
     return float(drift), float(flicker)
 
 
+def db(value: float) -> str:
+    """A level as it is printed."""
+    return f"{value:.1f} dB".replace("-", "−")
+
+
 def goals(values: Values) -> tuple[Goal, ...]:
     drift, flicker = gains(values)
     return (
-        Goal("drift kept: within 1 dB of all of it", f"{drift:.1f} dB", abs(drift) <= abs(KEEP)),
-        Goal("flicker cut to a tenth: −20 dB", f"{flicker:.1f} dB", flicker <= STOP),
+        Goal("drift kept: within 1 dB of all of it", db(drift), abs(drift) <= abs(KEEP)),
+        Goal("flicker cut to a tenth: −20 dB", db(flicker), flicker <= STOP),
     )
 
 

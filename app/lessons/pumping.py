@@ -100,8 +100,8 @@ LESSON = Lesson(
         "that moves is the knob."
     ),
     task=(
-        "Find a damping and a rhythm at which turning the knob alone blows the paper's gate up 100-fold. Watch what "
-        "ours does under the same hand."
+        "Turn the damping down and find a rhythm at which turning the knob alone blows the paper's gate up 100-fold. "
+        "Watch what ours does under the same hand."
     ),
     meaning=(
         "A safety valve must not explode because somebody turned it. This is why Knob keeps [u, v], and why you may "

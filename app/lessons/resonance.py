@@ -37,7 +37,7 @@ def figures(values: Values) -> list[dict[str, Any]]:
             [("command", "command", command, "dot"), ("gate", "gate", u, "solid")],
             title="A lamp that sways every 20 frames",
             span=7,
-            span_y=(-3.2, 3.2),
+            span_y=(-4.5, 4.5),
             unit="u, logits",
             note="dotted: the command u*; blue: the gate's state u",
             alt=f"command and gate over {FRAMES} frames: the gate swings {swing(values):.2f} times as far",

@@ -1,0 +1,126 @@
+"""About: the equation, the house, how to cite, and what this installation is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import facts, state
+
+HOUSE = {  # step: modules, what it makes
+    "images": ("`data.py`", "CIFAR-10, or the sample that ships"),
+    "severity": ("`schedules.py`", "how bad the picture gets over time, s(t)"),
+    "corruption": ("`corruptions/`", "noise, blur, weather and digital faults at any severity"),
+    "branches": ("`models.py`", "z_static, z_dyn and the command u*"),
+    "gate": ("`gate.py`", "u and g: **from here on a turn of a knob acts**"),
+    "fusion": ("`fusion.py`", "z_fuse, margins, effective temperature"),
+    "measures": ("`metrics.py`, `stream_measures.py`", "accuracy, calibration, flips, lag"),
+    "figures": ("`app/figures/`", "what you see"),
+}
+METHOD = (
+    "S. Jiang, S. Cui, H. Zeng: Knob: A Physics-Inspired Gating Interface for Interpretable and Controllable Neural "
+    "Dynamics."
+)
+CORRUPTIONS = (
+    "D. Hendrycks, T. Dietterich: Benchmarking Neural Network Robustness to Common Corruptions and Perturbations. "
+    "ICLR 2019."
+)
+IMAGES = "A. Krizhevsky: Learning Multiple Layers of Features from Tiny Images. Technical report, 2009."
+
+
+def equation() -> None:
+    """What the two knobs turn."""
+    st.subheader("The equation", anchor=False)
+    st.markdown(
+        "Two branches look at the same picture: one **robust and modest** (static), one **sharp and sensitive** "
+        "(dynamic). A gate mixes what they say. The gate is a mass on a spring with a damper: the network says where "
+        "it should go, and the two knobs decide how it gets there."
+    )
+    st.latex(r"\ddot u + 2\,\zeta\,\omega_n\,\dot u + \omega_n^2\,u = \omega_n^2\,u^\star(x), \qquad g = \sigma(u)")
+    st.latex(r"z_{\text{fuse}} = g\,z_{\text{dyn}} + (1-g)\,z_{\text{static}}")
+    st.markdown(
+        "In steps of one frame, with $h = \\omega_n \\Delta t / 2$, $D = 1 + 2\\zeta h + h^2$ and $v = \\dot "
+        "u/\\omega_n$:"
+    )
+    st.latex(
+        r"\begin{bmatrix}u_t\\v_t\end{bmatrix} = \frac1D\begin{bmatrix}1+2\zeta h-h^2 & 2h\\-2h & 1-2\zeta h-h^2"
+        r"\end{bmatrix}\begin{bmatrix}u_{t-1}\\v_{t-1}\end{bmatrix} + "
+        r"\frac{2h}{D}\begin{bmatrix}h\\1\end{bmatrix}u^\star_t"
+    )
+    st.markdown(
+        "$u^2 + v^2$ cannot grow by itself **whatever the knobs do**: that is why they may be turned while the model "
+        "runs. The last lesson shows what happens in other coordinates."
+    )
+    with st.expander("Every letter, in words"):
+        st.markdown(
+            "| letter | what it is | unit |\n|---|---|---|\n"
+            "| ζ | damping ratio: calm or nervous; 1 is critical | none |\n"
+            "| ωₙ | natural frequency: slow or alert | rad/frame |\n"
+            "| u* | the command: where the network wants the gate | logits |\n"
+            "| u, v | where the gate stands, and its speed in units of ωₙ | logits |\n"
+            "| g | the gate: 0 trusts the robust branch, 1 the sharp one | none |\n"
+            "| z | what a branch says about every class | logits |\n"
+            "| p_max | confidence: the probability of the class that is named | none |\n"
+            "| s(t) | severity of the corruption over time | 0 to 5 |\n"
+        )
+
+
+def house() -> None:
+    """Where things are."""
+    st.subheader("The house", anchor=False)
+    st.markdown(
+        "Data walks one way, and each step is one module that can be read alone. **The branches do not depend on the "
+        "knobs**: they are computed once per stream, and turning a knob re-runs only what stands below them."
+    )
+    rows = [f"| {step} | {modules} | {makes} |" for step, (modules, makes) in HOUSE.items()]
+    st.markdown("\n".join(["| step | where | what it makes |", "|---|---|---|", *rows]))
+    st.markdown(
+        "`app/` what people see · `knob_core/` the mathematics and the models · `train/` commands that fit, evaluate "
+        "and report · `assets/` what ships · `tests/` mirrors them"
+    )
+
+
+def citation() -> None:
+    """Whom to name."""
+    st.subheader("How to cite", anchor=False)
+    st.markdown(f"- The method: {METHOD}\n- The corruptions: {CORRUPTIONS}\n- The images: {IMAGES}")
+    st.caption(
+        "Knob is under the Apache License 2.0. The sample images are CIFAR-10's and keep their authors' terms; the "
+        "frost "
+        "textures come from `imagecorruptions` (Apache 2.0). Both are described beside the files in `assets/`."
+    )
+
+
+def installation() -> None:
+    """Versions, device, checkpoint."""
+    st.subheader("This installation", anchor=False)
+    found = facts.device()
+    if not found and st.button("Look for a GPU", help="Loads PyTorch, which takes a few seconds", key="look_gpu"):
+        found = facts.loaded_device()
+    st.markdown(f"**Device:** {found or 'not asked yet: PyTorch is loaded only when something needs it'}")
+    choice = state.choice()
+    name = f"{choice.method}, seed {choice.model}"
+    used = facts.checkpoint(choice.method, choice.model)
+    if used is None:
+        st.markdown(
+            f"**Checkpoint:** {name}: no file. Only shipped streams can be shown; "
+            "`python -m train.fit --recipe pocket --all` trains the models."
+        )
+    else:
+        knobs = "" if used.knobs is None else f"; trained ζ {used.knobs[0]:g}, ωₙ {used.knobs[1]:g} rad/frame"
+        st.markdown(f"**Checkpoint:** {name}: `{used.path.name}`, {used.bytes / 1e6:.1f} MB{knobs}")
+        st.caption(f"SHA-256 {used.sha256}")
+    if others := facts.shipped():
+        st.caption(f"At hand: {', '.join(others)}")
+    st.table({"what": list(facts.versions()), "version": list(facts.versions().values())}, hide_index=True)
+
+
+st.title("Knob", anchor=False)
+st.markdown("A volume knob for neural networks: a classifier whose nerves you can turn down while it runs.")
+left, right = st.columns([1.5, 1], gap="large")
+with left:
+    equation()
+    house()
+with right:
+    installation()
+    citation()
+state.write_link()
