@@ -98,19 +98,20 @@ def show(made: tuple[OwnStream, list[str]], uploaded: Uploaded | None, command: 
 
 def upload() -> None:
     """The upload row."""
+    left, middle, right = st.columns([1.3, 2.6, 0.8], vertical_alignment="top")
     kinds = ["Logits", "Pictures", "Folder of pictures"]
     told = "Answers of a model of your own, or pictures for ours"
-    kind = st.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=told) or "Logits"
-    given = st.file_uploader(
+    kind = left.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=told) or "Logits"
+    given = middle.file_uploader(
         "Your stream", LOGITS if kind == "Logits" else PICTURES, key=f"own_files_{kind}", max_upload_size=200,
         accept_multiple_files="directory" if kind.startswith("Folder") else kind == "Pictures",
         help="Which files are taken is said under Formats",
     )  # fmt: skip
+    with right.popover("Formats", icon=":material/description:", help="Which files are taken, and what is in them"):
+        st.markdown(FORMATS)
     files = given if isinstance(given, list) else [given] if given is not None else []
     if files:
         read(kind, [(file.name, file.getvalue()) for file in files])
-    with st.expander("Formats", icon=":material/description:"):
-        st.markdown(FORMATS)
 
 
 def choose_stream(stream: OwnStream) -> OwnStream:
@@ -128,11 +129,10 @@ def tune(stream: OwnStream) -> None:
     if uploaded is None or uploaded.u_star is not None or stream.frames < 2:
         return
     full = (uploaded.labels >= 0).all(axis=1)
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    most = left.number_input("Largest lag, frames", 1, 50, 5, key="own_lag",
-                             help="How late memory may follow a change to 63 %")  # fmt: skip
+    told = "How late memory may follow a change to 63 %"
+    most = st.number_input("Largest lag, frames", 1, 50, 5, key="own_lag", help=told)
     told = "Finds the command and the knobs with the best likelihood; needs labelled streams"
-    if not right.button("Fit to the labels", disabled=not full.any(), key="own_fit", help=told):
+    if not st.button("Fit to the labels", disabled=not full.any(), key="own_fit", help=told, width="stretch"):
         return
     one = uploaded.z_dyn is uploaded.z_static
     paths, frames = np.flatnonzero(full)[: len(stream.branches.labels)], slice(0, stream.frames)
@@ -171,16 +171,23 @@ def take_away() -> None:
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
-st.markdown("##### Your own stream: tune the knobs on what your model sees")
 upload()
 if st.session_state.get("own_complaint"):
     st.error(st.session_state["own_complaint"], icon=":material/error:")
-if st.session_state.get("own_stream") is not None:
-    shown = choose_stream(st.session_state["own_stream"])
-    for note in st.session_state["own_notes"]:
-        st.caption(note)
-    fast(shown)
-    tune(shown)
-    take_away()
+if st.session_state.get("own_stream") is None:
+    st.info(
+        "Tune the knobs on what your own model sees: give its logits, or pictures for ours.", icon=":material/tune:"
+    )
+else:
+    above, below = st.container(), st.columns([1, 1, 2], gap="medium")
+    with below[0]:
+        shown = choose_stream(st.session_state["own_stream"])
+        st.caption(" ".join(st.session_state["own_notes"]))
+    with above:
+        fast(shown)
+    with below[1]:
+        tune(shown)
+    with below[2]:
+        take_away()
     tape(shown.tape(), key="own_tape")
 state.freeze_garbage()
