@@ -5,6 +5,7 @@ The browser is not trusted: `Desk.take` reads and clamps what comes back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from app.components.loader import common, nothing, register
@@ -25,6 +26,7 @@ def deck(
     trained: tuple[float, float] | None = None,
     switches: bool = True,
     transport: bool = True,
+    on_hand: Callable[[], None] = nothing,
 ) -> dict[str, Any] | None:
     """Mount the deck; the enclosing fragment reruns while a knob turns. None until a hand has touched it."""
     marks = dict(zip(("zeta", "omega_n"), trained, strict=True)) if trained else {}
@@ -37,5 +39,5 @@ def deck(
         "help": HELP,
     }
     state = {"seq": seq, "epoch": epoch, "values": values, "regime": regime, "words": words, "pinned": pinned}
-    result = _deck(key=key, data={**common(), **state, "spec": spec}, default={"hand": None}, on_hand_change=nothing)
+    result = _deck(key=key, data={**common(), **state, "spec": spec}, default={"hand": None}, on_hand_change=on_hand)
     return result.hand

@@ -150,33 +150,32 @@ export class Painter {
     }
     c.strokeStyle = this.colour("grid");
     c.fillStyle = this.colour("muted");
-    if (x.showgrid !== false)
-      for (const [v, text] of ticks(x, right - left)) {
-        const px = Math.round(x.map(v)) + 0.5;
-        c.globalAlpha = text ? 1 : 0.5;
-        c.beginPath();
-        c.moveTo(px, top);
-        c.lineTo(px, bottom);
-        c.stroke();
-        c.globalAlpha = 1;
-        if (x.showticklabels === false || (x.anchor && x.anchor !== y.id)) continue;
-        const half = c.measureText(text).width / 2;
-        c.textAlign = "center";
-        c.textBaseline = "top";
-        c.fillText(text, Math.min(px, this.size.w - half - 1), bottom + 5);
-      }
-    if (y.showgrid !== false)
-      for (const [v, text] of ticks(y, bottom - top)) {
-        const py = Math.round(y.map(v)) + 0.5;
-        c.beginPath();
-        c.moveTo(left, py);
-        c.lineTo(right, py);
-        c.stroke();
-        if (y.showticklabels === false) continue;
-        c.textAlign = "right";
-        c.textBaseline = "middle";
-        c.fillText(text, left - 6, py);
-      }
+    const rule = (axis, ...ends) => {
+      if (axis.showgrid === false) return;
+      c.beginPath();
+      c.moveTo(ends[0], ends[1]);
+      c.lineTo(ends[2], ends[3]);
+      c.stroke();
+    };
+    for (const [v, text] of ticks(x, right - left)) {
+      const px = Math.round(x.map(v)) + 0.5;
+      c.globalAlpha = text ? 1 : 0.5;
+      rule(x, px, top, px, bottom);
+      c.globalAlpha = 1;
+      if (x.showticklabels === false || (x.anchor && x.anchor !== y.id)) continue;
+      const half = c.measureText(text).width / 2;
+      c.textAlign = "center";
+      c.textBaseline = "top";
+      c.fillText(text, Math.min(px, this.size.w - half - 1), bottom + 5);
+    }
+    for (const [v, text] of ticks(y, bottom - top)) {
+      const py = Math.round(y.map(v)) + 0.5;
+      rule(y, left, py, right, py);
+      if (y.showticklabels === false) continue;
+      c.textAlign = "right";
+      c.textBaseline = "middle";
+      c.fillText(text, left - 6, py);
+    }
     const title = (axis) => axis.title && (axis.title.text ?? axis.title);
     c.fillStyle = this.colour("muted");
     if (title(x)) {
