@@ -1,0 +1,1 @@
+"""The report that writes itself: assets/results in, RESULTS.md and its figures out."""

@@ -1,0 +1,122 @@
+"""Write RESULTS.md and its figures from assets/results: `python -m train.report`. No number is typed by hand."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from knob_core.paths import ROOT
+from train import tables as files
+from train.report import readings, tables
+from train.report.claims import claims
+from train.report.results import Results
+
+FOLDER = "figures"
+
+
+def document(results: Results, figures: str) -> str:
+    """The whole of RESULTS.md; `figures` is the path of the figures as seen from it."""
+
+    def picture(name: str, words: str) -> str:
+        return f"![{words}]({figures}/{name}.png)"
+
+    failed = [claim for claim in claims(results) if not claim.holds]
+    honest = (
+        "\n".join(f"- {claim.what}: wanted {claim.target}, got {claim.measured}." for claim in failed)
+        or "Every claim of the table above holds."
+    )
+    parts = [
+        "# Results",
+        "Written by `python -m train.report` from the files in `assets/results`; `python -m train.evaluate`, "
+        "`python -m train.library` and `python -m train.cost` make those.",
+        readings.setting(results),
+        "## What we set out to show",
+        tables.verdicts(results),
+        "## What does not hold",
+        honest,
+        "## Table 1: accuracy and calibration on CIFAR-10-C",
+        tables.main_table(results),
+        readings.benchmark(results),
+        "Reset Mode, the settled gate and each branch alone, all 19 corruptions:",
+        tables.outputs_table(results),
+        picture("severities", "Accuracy and debiased calibration error by severity, a line a method"),
+        "### Temperature scaling",
+        tables.temperature_table(results),
+        readings.temperature(results),
+        "### Published anchors",
+        "Not measured here, except ours; standard 15 corruptions.",
+        tables.anchors_table(results),
+        "## Table 2: cost",
+        tables.cost_table(results),
+        readings.cost(results),
+        picture("pareto", "Debiased calibration error against multiply-accumulates and against latency"),
+        "## Corruption by corruption",
+        "Accuracy in percent, Reset Mode:",
+        tables.corruption_table(results, "accuracy", 1, 100),
+        "ECE_deb, Reset Mode:",
+        tables.corruption_table(results, "ece_deb", 3, 1),
+        "## E-1: fusion as a temperature",
+        tables.e1_table(results),
+        picture("e1", "CSR and T_eff by severity; reliability and per-bin error by agreement of the branches"),
+        readings.e1(results),
+        "## E-2: the gate leans towards the better branch",
+        tables.e2_table(results),
+        picture("e2", "AUC of the gate against both advantages, polarisation and knobs over the epochs"),
+        readings.e2(results),
+        "## E-3: the dynamics",
+        picture("e3_bode", "Bode plots: the gate alone on theory, and the whole model from severity to gate"),
+        readings.e3(results),
+        picture("e3_step", "Gate and confidence through a step of severity, with dynamics and frame by frame"),
+        "Measured / theory, mean over seeds; times in frames:",
+        tables.step_table(results),
+        "## Streams: what an operator gets",
+        f"Frames before the {files_first()}th are left out. ECE_deb of a perfectly calibrated predictor on one "
+        "stream: about "
+        f"{tables.floor(results):.3f} before debiasing. Noise streams (shot, Gaussian, impulse; step and spikes), "
+        "all seeds:",
+        tables.streams_table(results, noises_only=True),
+        readings.streams(results),
+        picture("trade_off", "Flips and jitter against lag for knobs, memory, EMA and one-euro smoothing"),
+        "All corruptions and schedules, first seed:",
+        tables.streams_table(results, noises_only=False),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def files_first() -> int:
+    from train.stream_tables import FIRST
+
+    return FIRST
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m train.report", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=files.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument("--out", type=Path, default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
+    args = parser.parse_args(arguments)
+    try:
+        from train.report import figures
+    except ModuleNotFoundError as error:
+        print(f"train.report: needs {error.name}; install the tools: pip install -e '.[dev]'", file=sys.stderr)
+        return 1
+    try:
+        results = Results(args.results)
+        figures.draw(results, args.results / FOLDER)
+        place = Path(os.path.relpath(args.results / FOLDER, args.out.parent)).as_posix()
+        text = document(results, place)
+        files.write([claim._asdict() for claim in claims(results)], args.results / "claims.csv")
+        part = args.out.with_name(args.out.name + ".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(args.out)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"train.report: {error}", file=sys.stderr)
+        return 1
+    print(args.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+"""What we set out to show, each with its target, what was measured, and whether it holds. The verdicts are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from train import published
+from train.report.results import GATED, NAMES, Results
+
+NOISES = ("shot_noise", "gaussian_noise", "impulse_noise")
+MAX_LAG = 10.0  # frames
+
+
+class Claim(NamedTuple):
+    what: str
+    target: str
+    measured: str
+    holds: bool
+
+
+def claims(results: Results) -> list[Claim]:
+    return [claim for part in (_benchmark, _cost, _e1, _e2, _e3, _streams) for claim in part(results)]
+
+
+def _benchmark(results: Results) -> Iterator[Claim]:
+    seeds, images = len(results.seeds), int(results.note["images"])
+    cells = results["cells"].query("corruption != 'clean'").groupby(["method", "seed"]).size()
+    yield Claim(
+        "Everything is measured",
+        "5 methods x 3 seeds, 2,000 images x 95 cells",
+        f"{len(results.methods)} methods x {seeds} seeds, {images:,} images x {cells.min()} cells",
+        len(results.methods) == 5 and seeds >= 3 and images >= 2000 and cells.min() == 95,
+    )
+    for scope in ("all 19", "standard 15"):
+        ours = {m: 100 * results.over_seeds(m, "fused", scope, "accuracy").mean for m in results.methods}
+        worst = min(ours, key=lambda m: ours[m] - published.PAPER[m].avg_c)
+        theirs = published.PAPER[worst].avg_c
+        yield Claim(
+            f"Avg-C ({scope}) above the paper's, method by method",
+            "above",
+            f"closest: {NAMES[worst]} {ours[worst]:.1f} % against {theirs:.1f} %",
+            ours[worst] > theirs,
+        )
+    for output, mode in (("fused", "Reset Mode"), ("settled", "settled gate")):
+        ece = {m: results.over_seeds(m, output, "all 19", "ece_deb").mean for m in GATED}
+        worst = max(ece, key=lambda m: ece[m])
+        yield Claim(
+            f"ECE_deb of every Knob variant ({mode})", "<= 0.06", f"{NAMES[worst]} {ece[worst]:.4f}", ece[worst] <= 0.06
+        )
+        static = results.over_seeds("static", "fused", "all 19", "ece_deb").mean
+        yield Claim(
+            f"ECE_deb of every Knob variant below Static's ({mode})",
+            f"< {static:.4f}",
+            f"highest: {NAMES[worst]} {ece[worst]:.4f}",
+            ece[worst] < static,
+        )
+
+
+def _cost(results: Results) -> Iterator[Claim]:
+    for width, rows in results["cost"].groupby("width"):
+        row = rows.set_index("method").loc["knob-ode"]
+        yield Claim(
+            f"Latency of Knob-ODE against Static, width {width}",
+            "<= 1.05",
+            f"{row['ratio_to_static']:.2f} (quartiles {row['ratio_q25']:.2f} to {row['ratio_q75']:.2f})",
+            row["ratio_to_static"] <= 1.05,
+        )
+
+
+def _e1(results: Results) -> Iterator[Claim]:
+    summary = results["e1_summary"]
+    for mode, rows in summary.groupby("mode"):
+        yield Claim(
+            f"E-1: Spearman of T_eff with severity, over severity medians ({mode})",
+            ">= 0.9",
+            f"{rows['spearman_severity_medians'].min():.2f} at least, over methods and seeds",
+            bool((rows["spearman_severity_medians"] >= 0.9).all()),
+        )
+    yield Claim(
+        "E-1: T_eff >= 1 and CSR <= 1 for every sample",
+        "always",
+        f"smallest T_eff {summary['t_eff_min'].min():.6g}, largest CSR {summary['csr_max'].max():.6g}",
+        bool(summary["t_eff_min"].min() >= 1 and summary["csr_max"].max() <= 1),
+    )
+    rows = results["e1"].query("severity > 0").pivot_table(
+        "csr_mean", ["method", "seed", "mode", "severity"], "subset"
+    )  # fmt: skip
+    yield Claim(
+        "E-1: CSR below 1, and lower where the branches disagree",
+        "in every severity",
+        f"largest mean on agreement {rows['agree'].max():.4f}, on disagreement {rows['disagree'].max():.4f}",
+        bool((rows["all"] < 1).all() and (rows["disagree"] < rows["agree"]).all()),
+    )
+
+
+def _e2(results: Results) -> Iterator[Claim]:
+    frame = results["e2_test"].query("severity == 'all' and subset == 'all' and mode == 'settled'")
+    mean = frame.groupby("method")[["auc_oa", "auc_gca", "polarisation"]].mean()
+    for method, row in mean.iterrows():
+        yield Claim(
+            f"E-2: the gate of {NAMES[str(method)]} leans towards the better branch, unpolarised",
+            "AUC OA >= 0.79, GCA >= 0.74, Π <= 0.15",
+            f"{row['auc_oa']:.2f}, {row['auc_gca']:.2f}, {row['polarisation']:.2f}",
+            bool(row["auc_oa"] >= 0.79 and row["auc_gca"] >= 0.74 and row["polarisation"] <= 0.15),
+        )
+
+
+def _e3(results: Results) -> Iterator[Claim]:
+    gate = results["e3_gate_bode"]
+    db, degrees = gate["error_db"].abs().max(), gate["error_degrees"].abs().max()
+    yield Claim(
+        f"E-3: the gate's Bode plot on theory, up to {gate['freq'].max():g} cycles/frame",
+        "0.1 dB, 1°",
+        f"{db:.1e} dB, {degrees:.1e}° at most",
+        bool(db <= 0.1 and degrees <= 1),
+    )
+    info = results["e3_step_info"]
+    times = info[info["measure"].isin(["RiseTime", "SettlingTime"])]
+    off = (times["measured"] - times["theory"]).abs()
+    yield Claim(
+        "E-3: rise and settling of the step within a frame of theory",
+        "1 frame",
+        f"{off.max():.0f} at most, {off.mean():.2f} on average, over {len(off)} times",
+        bool(off.max() <= 1),
+    )
+    for severities in ("continuous", "rounded"):
+        ode, ia = (stream_gain(results, method, severities) for method in ("knob-ode", "knob-ia"))
+        yield Claim(
+            f"E-3: end to end, attenuation at the highest frequency beyond Knob-IA's ({severities} severities)",
+            ">= 10 dB",
+            f"{(ia - ode).mean():.1f} dB (Knob-ODE {ode.mean():.1f}, Knob-IA {ia.mean():.1f})",
+            bool((ia - ode).min() >= 10),
+        )
+
+
+def stream_gain(results: Results, method: str, severities: str) -> np.ndarray:
+    """dB at the highest frequency, by seed."""
+    frame = results["e3_stream_bode"]
+    rows = frame[(frame["method"] == method) & (frame["severities"] == severities)]
+    return rows[rows["freq"] == rows["freq"].max()].sort_values("seed")["gain_db"].to_numpy()
+
+
+def noise_streams(results: Results, schedules: tuple[str, ...] = ("step", "spikes")) -> Any:
+    frame = results["streams"]
+    return frame[frame["corruption"].isin(NOISES) & frame["schedule"].isin(schedules)]
+
+
+def _streams(results: Results) -> Iterator[Claim]:
+    frame = noise_streams(results)
+    for schedule in ("step", "spikes"):
+        jitter = frame[frame["schedule"] == schedule].pivot_table(
+            "gate_jitter", ["seed", "corruption"], "variant"
+        )  # fmt: skip
+        ratio = jitter["knob-ia"] / jitter["knob-ode"]
+        lag = frame[frame["variant"] == "knob-ode"]["gate_lag63"].mean()
+        yield Claim(
+            f"Streams: Knob-ODE's gate trembles less than Knob-IA's ({schedule}, noises)",
+            ">= 3 x",
+            f"{ratio.min():.1f} x at least, {ratio.mean():.1f} x on average, at a lag of {lag:.1f} frames",
+            bool(ratio.min() >= 3),
+        )
+    flips = frame.pivot_table("flips", ["seed", "corruption", "schedule"], "variant")
+    ratio = flips["knob-ia"].mean() / flips["knob-ode + memory"].mean()
+    lag = frame[frame["variant"] == "knob-ode + memory"]["cut_lag63"].mean()
+    yield Claim(
+        "Streams: static memory at the home setting gives fewer flips (noises)",
+        ">= 3 x at a lag <= 10 frames",
+        f"{ratio:.1f} x ({flips['knob-ia'].mean():.1f} -> {flips['knob-ode + memory'].mean():.1f}) at {lag:.1f} frames",
+        bool(ratio >= 3 and lag <= MAX_LAG),
+    )
+    best = calmest(results, "knob-ode + memory")
+    yield Claim(
+        "Streams: static memory at its calmest setting within the lag gives fewer flips (noise steps)",
+        ">= 3 x at a lag <= 10 frames",
+        f"{best.ratio:.1f} x ({best.before:.1f} -> {best.flips:.1f}) at {best.lag:.1f} frames, "
+        f"ζ {best.zeta:g}, ω_n {best.omega_n:g}",
+        bool(best.ratio >= 3),
+    )
+
+
+class Calmest(NamedTuple):
+    """The setting of a family with the fewest flips among those whose lag after a cut is allowed."""
+
+    zeta: float
+    omega_n: float
+    flips: float
+    before: float  # frame by frame
+    lag: float  # frames
+    ratio: float
+
+
+def calmest(results: Results, family: str) -> Calmest:
+    frame = results["trade_off"]
+    before = frame[frame["family"] == "knob-ia frame by frame"]["flips"].mean()
+    mean = trade_off_means(results, family)
+    allowed = mean[mean["cut_lag63"] <= MAX_LAG]
+    row = allowed.loc[allowed["flips"].idxmin()]
+    lag, flips = float(row["cut_lag63"]), float(row["flips"])
+    return Calmest(
+        float(row["zeta"]), float(row["omega_n"]), flips, float(before), lag, float(before) / max(flips, 1e-9)
+    )
+
+
+def trade_off_means(results: Results, family: str) -> Any:
+    """A family's sweep, averaged over seeds and corruptions."""
+    frame = results["trade_off"]
+    settings = ["zeta", "omega_n", "min_cutoff", "beta"]
+    rows = frame[frame["family"] == family]
+    return rows.groupby(settings, dropna=False).mean(numeric_only=True).reset_index()
