@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core._top import classes_first, first_equal, pick, top1
+from knob_core._top import classes_first, pick, top1
 from knob_core.reliability import Reliability, bin_by_mass, bin_by_width, bin_count, confidence_vector, correct_vector
 
 BINNINGS = {"mass": bin_by_mass, "width": bin_by_width}
@@ -59,19 +59,22 @@ def top_label_of_logits(z: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     if z.dtype.kind != "f" or z.ndim != 2 or z.shape[1] < 1:
         raise ValueError(f"z must be a floating-point array (N, K), got {z.dtype} of shape {z.shape}")
     labels = _labels(labels, z.shape[:1], z.shape[1])
-    k, total = np.empty(len(z), np.intp), np.empty(len(z), np.float32)
+    correct, total = np.empty(len(z), bool), np.empty(len(z), np.float32)
+    columns = np.arange(min(len(z), CACHED))
     for start in range(0, len(z), CACHED):
         part = slice(start, start + CACHED)
         e = np.ascontiguousarray(z[part].T, np.float32)  # (K, n)
         top = e.max(0)
-        k[part] = first_equal(e, top)
+        correct[part] = e[labels[part], columns[: len(top)]] == top
         with np.errstate(invalid="ignore"):  # what is not finite is named below
             e -= top
         np.exp(e, out=e)
-        total[part] = e.sum(0)
+        e.sum(0, out=total[part])
     if not np.isfinite(total.sum()):
         raise ValueError("z must be finite, got a NaN or an infinity")
-    return np.reciprocal(total, out=total), k == labels
+    tied = np.flatnonzero(correct & (total >= 2))  # only here can another class be as large as the label's
+    correct[tied] = z[tied].argmax(-1) == labels[tied]
+    return np.reciprocal(total, out=total), correct
 
 
 def _labels(labels: Any, shape: tuple[int, ...], classes: int) -> np.ndarray:

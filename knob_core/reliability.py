@@ -75,7 +75,7 @@ def wilson(a: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 95 % interval of an observed share a of n."""
     q = Z95**2 / n
     centre, half = (a + q / 2) / (1 + q), np.sqrt(q * a * (1 - a) + q**2 / 4) / (1 + q)
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+    return np.minimum(centre - half, a).clip(0), np.maximum(centre + half, a).clip(max=1)  # rounding at a = 0 and 1
 
 
 def confidence_vector(confidence: Any) -> np.ndarray:
