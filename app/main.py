@@ -11,12 +11,13 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, not the 
 
 import streamlit as st  # noqa: E402
 
-STATIC = Path(__file__).with_name("static")
+STATIC = Path(__file__).resolve().with_name("static")
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
     "calibration": "Calibration",
     "learning": "Learning",
     "results": "Results",
+    "your_stream": "Your stream",
     "lessons": "Lessons",
     "about": "About",
 }
@@ -24,7 +25,7 @@ PAGES = {  # file in app_pages, title; the first is the one that opens
 st.set_page_config(page_title="Knob", page_icon=str(STATIC / "icon.svg"), layout="wide")
 st.logo(str(STATIC / "logo.svg"), size="large")
 st.html(STATIC / "page.css")
-here = Path(__file__).parent / "app_pages"
+here = Path(__file__).resolve().parent / "app_pages"
 pages = [
     st.Page(here / f"{name}.py", title=title, url_path=name if i else None, default=not i)
     for i, (name, title) in enumerate(PAGES.items())

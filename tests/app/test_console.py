@@ -1,0 +1,247 @@
+"""The console as Streamlit runs it: every control acts, every fault is named on the page, and the rest goes on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import made_streams
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+HAND = {
+    "epoch": 0, "seq": 1, "turn": 1, "zeta": 0.3, "omega_n": 1.5,
+    "on": True, "memory": True, "mode": "continuous", "done": True,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_streams.assets(tmp_path_factory.mktemp("made") / "assets", frames=120)
+
+
+@pytest.fixture
+def assets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The app looks at made-up streams; what was cached of others is forgotten."""
+    import streamlit as st
+
+    from app import checkpoints, sources
+    from knob_core import films, shipped
+
+    for module, name in ((shipped, "streams"), (shipped, "load_stream"), (films, "load")):
+        function = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, _f=function, **k: _f(*a, **{**k, "root": folder}))
+    monkeypatch.setattr(checkpoints, "FOLDER", folder / "checkpoints")
+    st.cache_resource.clear()
+    yield folder
+    st.cache_resource.clear()
+    assert sources.library
+
+
+def opened(**query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def hand(at: AppTest, **what: Any) -> AppTest:
+    """Turn a knob, as the browser would tell it."""
+    at.session_state["deck"] = {"hand": {**HAND, "epoch": at.session_state["desk"].epoch, **what}}
+    at.run()
+    assert not at.exception
+    return at
+
+
+def desk(at: AppTest) -> Any:
+    return at.session_state["desk"]
+
+
+def warnings(at: AppTest) -> str:
+    return " | ".join(w.value for w in at.warning)
+
+
+def test_it_opens_with_the_preferred_stream(assets: Path) -> None:
+    at = opened()
+    choice = at.session_state["choice"]
+    assert (choice.method, choice.corruption, choice.schedule) == ("knob-ode", "shot_noise", "step")
+    assert not at.warning and not at.error
+    assert len(at.get("bidi_component")) >= 4  # deck, board, gallery, sketch, tape
+
+
+def test_turning_the_knobs(assets: Path) -> None:
+    at = hand(opened())
+    assert (desk(at).settings.zeta, desk(at).settings.omega_n) == (0.3, 1.5)
+    assert at.query_params["z"] == "0.3" and at.query_params["w"] == "1.5"
+    hand(at, seq=2, zeta=1e99, omega_n="x")
+    assert desk(at).settings.zeta == 3.0 and desk(at).settings.omega_n == 1.5
+
+
+def test_switches_pin_and_live(assets: Path) -> None:
+    at = hand(opened(), memory=False)
+    assert not desk(at).settings.memory
+    hand(at, seq=2, mode="reset")
+    assert desk(at).settings.mode == "reset"
+    hand(at, seq=3, on=False)
+    assert not desk(at).settings.on and at.query_params["on"] == "0"
+    hand(at, seq=4, pin=1)
+    assert desk(at).pin is not None
+    hand(at, seq=5, live=True, play=True, tick=0)
+    hand(at, seq=6, live=True, play=True, tick=25, speed=40)
+    assert desk(at).live.t == 25 and desk(at).speed == 40
+    hand(at, seq=7, live=True, play=True, tick=40, zeta=2.0)
+    assert desk(at).live.t == 40 and desk(at).live.marks(120) == [25]
+    hand(at, seq=8, live=False)
+    assert desk(at).live is None
+
+
+@pytest.mark.parametrize("panel", ["step", "bode", "poles", "spring"])
+def test_every_panel_opens(assets: Path, panel: str) -> None:
+    at = opened()
+    at.session_state["board"] = {"view": {"panel": panel, "unit": "Hz", "fps": 25, "epoch": 0}}
+    at.run()
+    assert not at.exception
+    assert desk(at).view.panel == panel and desk(at).settings.frame_rate == 25
+    hand(at)
+    assert at.query_params["unit"] == "Hz"
+
+
+def test_corruption_schedule_and_model(assets: Path) -> None:
+    at = opened()
+    at.selectbox(key="row_corruption").select("fog").run()
+    at.selectbox(key="row_schedule").select("sine").run()
+    at.selectbox(key="row_model").select(("ode-lite", 0)).run()
+    choice = at.session_state["choice"]
+    assert (choice.corruption, choice.schedule, choice.method) == ("fog", "sine", "ode-lite")
+    assert not at.exception and not at.warning
+    assert at.session_state["shown_choice"] == choice
+
+
+def test_image(assets: Path) -> None:
+    from knob_core import shipped
+
+    at = opened()
+    first = at.session_state["choice"].image
+    other = shipped.streams()[0].images[1]
+    at.session_state["gallery"] = {"picked": other}
+    at.run()
+    assert at.session_state["choice"].image == other != first
+    assert at.session_state["shown"].image == 1
+
+
+def test_a_stream_that_cannot_be_computed_is_named(assets: Path) -> None:
+    """No checkpoint beside the made-up streams: the page says so and stays on what it showed."""
+    at = opened()
+    shown = at.session_state["shown_choice"]
+    at.selectbox(key="row_schedule").select("ramp").run()
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "there is no checkpoint knob-ode-s0.safetensors" in warnings(at)
+    assert at.session_state["choice"] == shown
+    assert not at.exception
+    hand(at)
+    assert desk(at).settings.zeta == 0.3
+
+
+def test_shape_form(assets: Path) -> None:
+    at = opened()
+    at.number_input(key="shape_step_high").set_value(3.0)
+    (submit,) = [b for b in at.button if b.label == "Make this stream"]
+    submit.click().run()
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "checkpoint" in warnings(at)  # it was asked for, and cannot be had here
+    assert not at.exception
+
+
+def test_drawn_by_hand(assets: Path) -> None:
+    at = opened()
+    at.session_state["sketch"] = {"drawn": [2.0] * 30 + [4.0] * 30}
+    at.run()
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "checkpoint" in warnings(at) and not at.exception
+    assert at.session_state["drawn"] == [2.0] * 30 + [4.0] * 30
+
+
+def test_hostile_link(assets: Path) -> None:
+    at = opened(z="1e999", w="nan", corruption="<b>", image="-1", panel="x", frames="0")
+    said = warnings(at)
+    for name in ("z = ", "w = ", "corruption = ", "image = ", "panel = ", "frames = "):
+        assert name in said
+    assert desk(at).settings.zeta == 3.0 and desk(at).settings.omega_n == 0.4
+    assert at.session_state["choice"].corruption == "shot_noise"
+
+
+def test_settings_travel_in_the_link(assets: Path) -> None:
+    at = hand(opened(), zeta=1.25, omega_n=0.05, memory=False)
+    again = opened(**dict(at.query_params.items()))
+    assert desk(again).settings == desk(at).settings
+    assert not again.warning
+
+
+def test_nothing_ships(assets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from knob_core import shipped
+
+    def missing(*_: Any, **__: Any) -> Any:
+        raise FileNotFoundError(f"{tmp_path}/manifest.json is missing; make it anew: python -m train.library")
+
+    monkeypatch.setattr(shipped, "streams", missing)
+    at = opened()
+    assert "manifest.json is missing" in at.error[0].value
+    assert at.selectbox(key="row_corruption")  # the row is still there
+
+
+def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from knob_core import shipped
+
+    load = shipped.load_stream
+
+    def damaged(key: Any, *a: Any, **k: Any) -> Any:
+        if key.corruption == "fog":
+            raise ValueError("streams/fog-step.npz is damaged")
+        return load(key, *a, **k)
+
+    monkeypatch.setattr(shipped, "load_stream", damaged)
+    at = opened()
+    at.selectbox(key="row_corruption").select("fog").run()
+    assert "fog-step.npz is damaged" in warnings(at)
+    assert at.session_state["choice"].corruption == "shot_noise"
+    hand(at)
+    assert desk(at).settings.zeta == 0.3
+
+
+def test_every_control_has_a_sentence_of_help(assets: Path) -> None:
+    at = opened()
+    for element in [*at.selectbox, *at.number_input, *at.text_area, *at.button]:
+        assert element.help, element.label
+    from app.knobs import HELP, KNOBS, presets
+    from app.panels import PANELS
+
+    assert all(HELP.values()) and all(knob["help"] for knob in KNOBS) and all(p["help"] for p in presets((1, 1)))
+    assert all(help for _, help in PANELS.values())
+
+
+def test_torch_is_not_imported(folder: Path) -> None:
+    """The whole page, in a process of its own, and torch stays away."""
+    code = (
+        "import sys; from streamlit.testing.v1 import AppTest;"
+        "at = AppTest.from_file('app/main.py', default_timeout=60).run();"
+        "assert not at.exception, at.exception; assert len(at.get('bidi_component')) >= 4;"
+        "sys.exit('torch' in sys.modules)"
+    )
+    environment = {**os.environ, "KNOB_ASSETS": str(folder)}
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=False).returncode == 0

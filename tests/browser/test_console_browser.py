@@ -1,0 +1,348 @@
+"""The console in a real Chromium: drag, keyboard, presets, schedules, live mode, link, uploads, downloads."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import message, open_console, settle
+
+from app.figures.wire import unpack
+from knob_core import settings as settings_file
+from knob_core.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+
+def knob(page: Any, symbol: str) -> Any:
+    return page.get_by_role("slider", name=symbol, exact=True)
+
+
+def value(page: Any, symbol: str) -> float:
+    return float(knob(page, symbol).get_attribute("aria-valuenow"))
+
+
+def drag(page: Any, symbol: str, seconds: float, swing: float = 60) -> int:
+    """Take a knob and swing it up and down; how often the hand moved."""
+    box = knob(page, symbol).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    began, moves = time.monotonic(), 0
+    while (now := time.monotonic() - began) < seconds:
+        page.mouse.move(x, y + swing * math.sin(3 * now))
+        moves += 1
+    page.mouse.up()
+    settle(page)
+    return moves
+
+
+def test_it_fits_the_screen(console: Any) -> None:
+    """Knobs, scope, read-outs, one panel and the stream row at 1280 x 800, without scrolling."""
+    inside = console.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight <= innerHeight")
+    assert inside
+    for selector in (".deck", ".readouts", ".scope", ".film", ".panel", ".st-key-row"):
+        box = console.locator(selector).bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 800 and box["x"] + box["width"] <= 1280, selector
+
+
+def test_a_drag_moves_the_board_and_not_the_script(console: Any) -> None:
+    before = message(console)["runs"]
+    console.evaluate("knobPart('scope').scope.canvas.dataset.mine = '1'")
+    drag(console, "ζ", 1.5)
+    after = message(console)
+    assert after["runs"][0] == before[0], "the script was run again"
+    assert after["runs"][1] - before[1] >= 5
+    assert console.evaluate("knobPart('scope').scope.canvas.dataset.mine") == "1", "the chart was mounted anew"
+    assert value(console, "ζ") != 0.7
+
+
+def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: Path) -> None:
+    """The read-outs' text, the painted traces and the taken-away numbers against knob_core, for the setting on the knobs."""
+    drag(console, "ωₙ", 0.6)
+    setting = Settings(zeta=value(console, "ζ"), omega_n=value(console, "ωₙ"))
+    stream = shipped_stream(app)
+    from knob_core.response import respond
+    from knob_core.stream_measures import measure
+
+    response, _ = respond(stream, setting)
+    m = measure(stream, response)
+    cards = {
+        card.get_attribute("data-id"): card.locator("strong").inner_text() for card in console.locator(".card").all()
+    }
+    assert cards == {
+        "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "lag": f"{m.lag63:.1f}", "ece": f"{m.ece:.3f}",
+        "sure_wrong": f"{m.sure_wrong:.1f}", "accuracy": f"{100 * m.accuracy:.1f} %",
+    }  # fmt: skip
+    drawn = console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'gate').y")
+    np.testing.assert_allclose(unpack(drawn), np.median(response.g[:6], axis=0), atol=1e-6)
+    # And the painter put the line where the number is: the pixel at frame 150 has the gate's colour.
+    colour = console.evaluate(
+        """() => { const p = knobPart('scope'), s = p.scope, t = p.figure.data.find((t) => t.name === 'gate');
+        const y = new Float32Array(Uint8Array.from(atob(t.y.bdata), (c) => c.charCodeAt(0)).buffer)[150];
+        const ratio = devicePixelRatio, at = s.context.getImageData(
+          Math.round(s.axes.x.map(150) * ratio), Math.round(s.axes.y2.map(y) * ratio), 1, 1).data;
+        return [[...at.slice(0, 3)], p.palette.gate]; }"""
+    )
+    wanted = [int(colour[1][i : i + 2], 16) for i in (1, 3, 5)]
+    assert np.abs(np.array(colour[0]) - wanted).max() < 60
+
+
+def shipped_stream(app: str) -> Any:
+    """The stream that the served app opens with, read from its own assets."""
+    import made_streams
+
+    from knob_core.data import load_sample
+
+    labels = load_sample()[1]
+    places = [int(np.flatnonzero(labels == k)[0]) for k in (8, 3, 0)]
+    made = made_streams.branches(3, 6, 240, "step", seed=0, labels=labels[places])
+    half = [a.astype(np.float16).astype(np.float32) for a in (made.z_static, made.z_dyn, made.u_star)]
+    return type(made)(*half, made.labels, made.severity)
+
+
+def test_keyboard(console: Any) -> None:
+    knob(console, "ζ").focus()
+    for key, compare in (("ArrowUp", 1), ("PageUp", 1), ("ArrowDown", -1), ("PageDown", -1), ("ArrowRight", 1)):
+        old = value(console, "ζ")
+        console.keyboard.press(key)
+        assert (value(console, "ζ") - old) * compare > 0, key
+    old = value(console, "ζ")
+    console.keyboard.press("Shift+ArrowUp")
+    assert 0 < value(console, "ζ") - old < 0.02 * old
+    console.keyboard.press("Home")
+    assert value(console, "ζ") == 0.05
+    console.keyboard.press("End")
+    assert value(console, "ζ") == 3
+    knob(console, "ζ").dblclick()
+    assert value(console, "ζ") == 0.7
+    settle(console)
+    assert message(console)["caption"].endswith("ζ 0.7, ωₙ 0.4, memory")
+    assert "ζ 0.7" in knob(console, "ζ").get_attribute("aria-valuetext")
+
+
+def test_typed_values(console: Any) -> None:
+    field = console.get_by_label("ωₙ typed")
+    field.fill("1,25")
+    field.press("Enter")
+    settle(console)
+    assert value(console, "ωₙ") == 1.25
+    field.fill("99")
+    field.press("Enter")
+    assert field.get_attribute("aria-invalid") == "true"
+    assert value(console, "ωₙ") == 1.25
+    field.press("Escape")
+    assert field.input_value() == "1.25"
+
+
+def test_presets_and_off(console: Any) -> None:
+    for name, zeta, omega_n in (("nervous", 0.15, 1.0), ("conservative", 1.4, 0.12), ("critical", 1.0, 0.4)):
+        console.get_by_role("button", name=name).click()
+        settle(console)
+        assert (value(console, "ζ"), value(console, "ωₙ")) == (zeta, omega_n)
+        assert console.get_by_role("button", name=name).get_attribute("aria-pressed") == "true"
+    console.get_by_role("button", name="off").click()
+    settle(console)
+    card = message(console)["readouts"][0]
+    assert card["now"] == dict(card["rest"])["frame by frame"]
+    assert "Off" in console.locator(".regime-text").inner_text()
+
+
+def test_panels_open_by_mouse_and_key(console: Any) -> None:
+    for name in ("Bode", "Poles", "Spring", "Step"):
+        console.get_by_role("tab", name=name).click()
+        console.wait_for_function(f"knobPart('scope').message.panel.id === '{name.lower()}'")
+        assert console.get_by_role("tab", name=name).get_attribute("aria-selected") == "true"
+    console.keyboard.press("ArrowRight")
+    console.wait_for_function("knobPart('scope').message.panel.id === 'bode'")
+    console.get_by_label("frequency unit").select_option("Hz")
+    console.wait_for_function("knobPart('scope').message.view.unit === 'Hz'")
+    console.get_by_label("frame rate").fill("30")
+    console.get_by_label("frame rate").press("Enter")
+    console.wait_for_function("knobPart('scope').message.view.fps === 30")
+
+
+def test_the_cursor_reads_the_scope(console: Any) -> None:
+    box = console.locator(".scope canvas").bounding_box()
+    console.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
+    said = console.locator(".at").inner_text()
+    assert re.match(r"frame \d+\s+·\s+severity \d\.\d\d\s+·\s+gate 0\.\d\d\s+·\s+confidence 0\.\d\d", said), said
+    console.locator(".scope canvas").focus()
+    console.keyboard.press("ArrowRight")
+    assert console.locator(".at").inner_text() != said
+
+
+def test_live_mode(console: Any) -> None:
+    console.get_by_label("speed").select_option("40")
+    console.get_by_role("button", name="play").click()
+    console.wait_for_function("(() => { const t = knobPart('scope').figure.data.find((t) => t.name === 'gate').y;"
+                              " return new Float32Array(Uint8Array.from(atob(t.bdata), c => c.charCodeAt(0)).buffer).filter(Number.isFinite).length > 25; })()")  # fmt: skip
+    before = unpack(message(console)["scope"]["data"][4]["y"])
+    console.get_by_role("button", name="nervous").click()
+    console.wait_for_timeout(800)
+    console.get_by_role("button", name="pause").click()
+    settle(console)
+    after = message(console)
+    now = unpack(after["scope"]["data"][4]["y"])
+    arrived = np.isfinite(before)
+    np.testing.assert_array_equal(now[arrived], before[arrived])  # the past is not rewritten
+    marks = [s for s in after["scope"]["shapes"] if s["line"]["color"] == "under"]
+    assert len(marks) == 1 and marks[0]["x0"] >= arrived.sum() - 1
+    turn = int(marks[0]["x0"])
+    assert abs(now[turn] - now[turn - 1]) < 0.25  # a turn does not reset the state
+    console.wait_for_timeout(300)
+    np.testing.assert_array_equal(unpack(message(console)["scope"]["data"][4]["y"]), now)  # paused
+    console.get_by_label("leave live mode").click()
+    settle(console)
+    assert np.isfinite(unpack(message(console)["scope"]["data"][4]["y"])).all()
+
+
+def test_pin_and_compare(console: Any) -> None:
+    console.get_by_role("button", name="pin A").click()
+    settle(console)
+    console.get_by_role("button", name="conservative").click()
+    settle(console)
+    assert {"A gate", "A confidence"} <= {t.get("name") for t in message(console)["scope"]["data"]}
+    assert "ζ 0.7, ωₙ 0.4, memory" in console.locator(".pinned").inner_text()
+    assert all("A" in dict(card["rest"]) for card in message(console)["readouts"])
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    page.get_by_label(label, exact=False).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+
+
+def test_schedule_change(console: Any) -> None:
+    old = message(console)["tape"]
+    choose(console, "Schedule", "Sine")
+    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
+    assert "sine" in message(console)["caption"]
+    s = unpack(console.evaluate("knobPart('scope').tape.figure.data[0].y"))
+    assert 0.9 < s.min() < 1.1 and 4.9 < s.max() <= 5
+    drag(console, "ζ", 0.5)
+    assert "schedule=sine" in console.url
+
+
+def test_link_round_trip(app: str, console: Any, chrome: Any) -> None:
+    console.get_by_role("button", name="conservative").click()
+    console.get_by_role("switch", name="memory").click()
+    console.get_by_role("tab", name="Poles").click()
+    settle(console)
+    knob(console, "ζ").focus()
+    console.keyboard.press("ArrowUp")
+    settle(console)
+    console.wait_for_function("location.search.includes('panel=poles')")
+    setting, panel = message(console)["caption"], message(console)["panel"]["id"]
+    other = chrome.new_page(viewport={"width": 1280, "height": 800})
+    open_console(other, console.url)
+    assert message(other)["caption"] == setting and message(other)["panel"]["id"] == panel == "poles"
+    assert value(other, "ζ") == value(console, "ζ") != 1.4
+    assert other.get_by_role("switch", name="memory").get_attribute("aria-checked") == "false"
+    other.close()
+
+
+def test_a_hostile_link_is_named_and_harmless(app: str, page: Any) -> None:
+    open_console(page, app + "/?z=1e99&w=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&image=zzz&schedule=none")
+    assert value(page, "ζ") == 3
+    said = " ".join(page.get_by_role("alert").all_inner_texts())
+    for name in ("z = '1e99'", "w = '<img", "image = 'zzz'", "schedule = 'none'"):
+        assert name in said
+    drag(page, "ζ", 0.4)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"1\nnan\n3\n", "line 2: 'nan' is not a severity"),
+        (b"", "empty"),
+        (b"\x00\x01\x02\xff" * 50, "not UTF-8 text"),
+        (b"1\n" * 200_000, "more than"),
+        (b"a,b\n1,2\n", "none is headed 'severity'"),
+    ],
+    ids=["nan", "empty", "binary", "huge", "columns"],
+)
+def test_bad_uploads_are_named(console: Any, content: bytes, says: str) -> None:
+    console.get_by_role("button", name="Shape").click()
+    files = [{"name": "mine.csv", "mimeType": "text/csv", "buffer": content}]
+    console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(files)
+    console.get_by_text(re.compile(re.escape(says))).first.wait_for(timeout=15_000)
+    console.keyboard.press("Escape")
+    drag(console, "ζ", 0.3)
+
+
+def test_csv_upload_asks_for_its_stream(console: Any, csv_file: Path) -> None:
+    """A good file is accepted; here no checkpoint lies beside the made-up streams, and the page says just that."""
+    console.get_by_role("button", name="Shape").click()
+    console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(csv_file)
+    console.get_by_text("there is no checkpoint").first.wait_for(timeout=20_000)
+
+
+def test_take_away_and_bring_back(console: Any) -> None:
+    console.get_by_role("button", name="nervous").click()
+    settle(console)
+    console.get_by_role("button", name="Take away").click()
+    with console.expect_download() as caught:
+        console.get_by_role("button", name="Settings file").click()
+    saved = Path(caught.value.path()).read_bytes()
+    assert settings_file.from_toml(saved) == Settings(zeta=0.15, omega_n=1.0)
+    with console.expect_download() as caught:
+        console.get_by_role("button", name="Data (CSV)").click()
+    rows = Path(caught.value.path()).read_text().splitlines()
+    assert "ζ 0.15" in rows[0] and len(rows) == 242
+    brought = settings_file.to_toml(Settings(zeta=2.0, omega_n=0.05, memory=False)).encode()
+    console.get_by_test_id("stFileUploaderDropzoneInput").last.set_input_files(
+        [{"name": "knob.toml", "mimeType": "application/toml", "buffer": brought}]
+    )
+    console.wait_for_function("knobPart('knobs').hand.zeta === 2")
+    settle(console)
+    assert (value(console, "ζ"), value(console, "ωₙ")) == (2, 0.05)
+
+
+def test_the_picture_can_be_saved(console: Any) -> None:
+    with console.expect_download() as caught:
+        console.get_by_role("button", name="PNG").click()
+    assert Path(caught.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_touch(app: str, chrome: Any) -> None:
+    """A finger turns a knob and does not scroll the page."""
+    context = chrome.new_context(viewport={"width": 820, "height": 1180}, has_touch=True)
+    page = context.new_page()
+    open_console(page, app)
+    assert page.evaluate("getComputedStyle(knobPart('knobs').knobs.zeta.dial).touchAction") == "none"
+    box = knob(page, "ζ").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    client = context.new_cdp_session(page)
+    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for i in range(12):
+        client.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 5 * i}]})
+    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    settle(page)
+    assert value(page, "ζ") > 1
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(820, 1180), (1024, 768), (1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, scheme: str) -> None:
+    page = chrome.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    open_console(page, app)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".board").get_attribute("data-theme") == scheme
+    deck, board = page.locator(".deck").bounding_box(), page.locator(".board").bounding_box()
+    beside = deck["x"] + deck["width"] <= board["x"]
+    above = deck["y"] + deck["height"] <= board["y"]
+    assert beside or above
+    inside = page.evaluate(
+        "[...knobPart('knobs').box.querySelectorAll('*')].every((el) => el.getBoundingClientRect().right <= "
+        "knobPart('knobs').box.getBoundingClientRect().right + 1)"
+    )
+    assert inside
+    page.close()
