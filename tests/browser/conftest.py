@@ -12,13 +12,19 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the app."""
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real.Served]:
+    """The app, served."""
     if real.chromium() is None:
         pytest.skip(real.HOW)
     folder = made_streams.assets(tmp_path_factory.mktemp("made") / "assets")
-    with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as url:
-        yield url
+    with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def app(server: real.Served) -> str:
+    """The address of the app."""
+    return server.url
 
 
 @pytest.fixture(scope="session")

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-HOW = "needs Chromium: apt-get install chromium (or put a chromium on the PATH)"
+from app.screenshots import HOW, Served, browser, chromium, served
+from knob_core.paths import ROOT
+
+__all__ = ["HOW", "ROOT", "Served", "browser", "chromium", "message", "open_console", "served", "settle"]
 
 # Our components keep their part on the shadow root they live in.
 PARTS = """
@@ -28,55 +16,6 @@ globalThis.knobPart = (has) => {
     if (el.shadowRoot && el.shadowRoot._part && has in el.shadowRoot._part) return el.shadowRoot._part;
 };
 """
-
-
-def chromium() -> str | None:
-    """Where the browser is, if there is one."""
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@contextmanager
-def served(script: Path, **environment: str) -> Iterator[str]:
-    """Run `streamlit run script` on a free port; the address. It is ended when the block is left."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        str(script),
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
-    log = subprocess.PIPE if False else subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, stdout=log, stderr=log)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(url + "/_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-@contextmanager
-def browser() -> Iterator[Any]:
-    """A Chromium, headless."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        chrome = play.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield chrome
-        chrome.close()
 
 
 def open_console(page: Any, url: str) -> None:
