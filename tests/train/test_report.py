@@ -1,0 +1,137 @@
+"""The report says what the files say: regenerated it is the same text, and a changed number changes a verdict."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knob_core.paths import ROOT
+from train import published, tables
+from train.report import __main__ as report
+from train.report import readings
+from train.report.claims import calmest, claims
+from train.report.results import Results, Spread, markdown, number
+
+pytestmark = pytest.mark.skipif(
+    not (tables.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
+)
+
+
+@pytest.fixture
+def results() -> Results:
+    return Results(tables.RESULTS)
+
+
+def verdict(results: Results, begins: str) -> bool:
+    (claim,) = [claim for claim in claims(results) if claim.what.startswith(begins)]
+    return claim.holds
+
+
+def test_the_shipped_report_is_what_the_files_give(results: Results) -> None:
+    assert (ROOT / "RESULTS.md").read_text(encoding="utf-8") == report.document(results, "assets/results/figures")
+
+
+def test_the_shipped_verdicts_are_what_the_files_give(results: Results) -> None:
+    shipped = tables.read(tables.RESULTS / "claims.csv")
+    now = claims(results)
+    assert shipped["what"].tolist() == [claim.what for claim in now]
+    assert shipped["holds"].tolist() == [claim.holds for claim in now]
+
+
+def test_every_picture_is_there_and_said_in_words(results: Results) -> None:
+    found = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", (ROOT / "RESULTS.md").read_text(encoding="utf-8"))
+    assert len(found) == 7
+    for words, path in found:
+        assert len(words) > 20
+        assert (ROOT / path).stat().st_size > 5000
+
+
+def test_all_methods_seeds_images_and_cells_were_measured(results: Results) -> None:
+    assert verdict(results, "Everything is measured")
+    assert len(results["cells"]) == 15 * 96
+
+
+def test_what_fails_stays_in_the_report(results: Results) -> None:
+    text = (ROOT / "RESULTS.md").read_text(encoding="utf-8")
+    listed = text.split("## What does not hold")[1].split("## Table 1")[0]
+    for claim in claims(results):
+        assert (claim.what in listed) is not claim.holds
+
+
+def test_no_number_is_missing(results: Results) -> None:
+    text = report.document(results, "x")
+    assert not re.search(r"\b(nan|inf|NaN)\b", text)
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "value", "begins"),
+    [
+        ("e3_gate_bode", "error_db", 0.2, "E-3: the gate's Bode plot"),
+        ("e3_gate_bode", "error_degrees", 2.0, "E-3: the gate's Bode plot"),
+        ("e1_summary", "t_eff_min", 0.99, "E-1: T_eff >= 1"),
+        ("cost", "ratio_to_static", 1.2, "Latency of Knob-ODE against Static, width 64"),
+    ],
+)
+def test_a_worse_number_turns_the_verdict(results: Results, file: str, column: str, value: float, begins: str) -> None:
+    frame = results[file].copy()
+    frame[column] = value
+    results.frames[file] = frame
+    assert not verdict(results, begins)
+
+
+def test_a_better_number_turns_it_too(results: Results) -> None:
+    frame = results["cost"].copy()
+    frame["ratio_to_static"] = 1.01
+    results.frames["cost"] = frame
+    assert verdict(results, "Latency of Knob-ODE against Static, width 16")
+
+
+def test_the_calmest_setting_keeps_within_the_lag(results: Results) -> None:
+    best = calmest(results, "knob-ode + memory")
+    assert best.lag <= 10
+    frame = results["trade_off"]
+    rivals = frame[(frame["family"] == "knob-ode + memory") & (frame["zeta"] == best.zeta)]
+    mine = rivals[np.isclose(rivals["omega_n"], best.omega_n)]
+    assert best.flips == pytest.approx(mine["flips"].mean())
+
+
+def test_readings_follow_the_numbers(results: Results) -> None:
+    before = readings.cost(results)
+    frame = results["cost"].copy()
+    frame["ratio_to_static"] = 1.77
+    results.frames["cost"] = frame
+    assert "1.77" in readings.cost(results) != before
+
+
+def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    shutil.copytree(tables.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
+    assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md")]) == 0
+    assert "](results/figures/e1.png)" in (tmp_path / "R.md").read_text(encoding="utf-8")
+    assert (folder / "claims.csv").read_bytes() == (tables.RESULTS / "claims.csv").read_bytes()
+    assert len(list((folder / "figures").glob("*.png"))) == 7
+
+
+def test_a_missing_file_is_named_with_its_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report.main(["--results", str(tmp_path), "--out", str(tmp_path / "R.md")]) == 1
+    assert "python -m train." in capsys.readouterr().err
+    assert not (tmp_path / "R.md").exists()
+
+
+def test_spread_and_tables_by_hand() -> None:
+    assert Spread.of(np.array([0.5, 0.7])).show(2, 100) == "60.00 ± 14.14"
+    assert Spread.of(np.array([0.5])).show(1) == "0.5"
+    assert Spread.of(np.array([])).show(1) == "-"
+    assert markdown(["a", "b"], [["x", "1"]]) == "| a | b |\n|---|---:|\n| x | 1 |"
+    assert number(float("nan")) == "-"
+    assert number(1.005, 1) == "1.0"
+
+
+def test_the_papers_numbers_agree_with_each_other() -> None:
+    """Table 1 prints Err-C = 100 - Avg-C; the latency ratio that we compare with is 4.41 / 3.48."""
+    assert [round(100 - row.avg_c, 2) for row in published.PAPER.values()] == [28.75, 29.55, 27.48, 28.38, 28.51]
+    assert round(published.PAPER["knob-ode"].latency_ms / published.PAPER["static"].latency_ms, 2) == 1.27
