@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from knob_core.paths import ROOT
+from train import published
 from train import tables as files
 from train.report import readings, tables
 from train.report.claims import claims
 from train.report.results import Results
+from train.stream_tables import FIRST
 
 FOLDER = "figures"
 
@@ -73,7 +75,7 @@ def document(results: Results, figures: str) -> str:
         "Measured / theory, mean over seeds; times in frames:",
         tables.step_table(results),
         "## Streams: what an operator gets",
-        f"Frames before the {files_first()}th are left out. ECE_deb of a perfectly calibrated predictor on one "
+        f"Frames before the {FIRST}th are left out. ECE_deb of a perfectly calibrated predictor on one "
         "stream: about "
         f"{tables.floor(results):.3f} before debiasing. Noise streams (shot, Gaussian, impulse; step and spikes), "
         "all seeds:",
@@ -84,12 +86,6 @@ def document(results: Results, figures: str) -> str:
         tables.streams_table(results, noises_only=False),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def files_first() -> int:
-    from train.stream_tables import FIRST
-
-    return FIRST
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = Path(os.path.relpath(args.results / FOLDER, args.out.parent)).as_posix()
         text = document(results, place)
         files.write([claim._asdict() for claim in claims(results)], args.results / "claims.csv")
+        paper = [{"method": method, **row._asdict()} for method, row in published.PAPER.items()]
+        files.write(paper, args.results / "paper.csv")
+        files.write([anchor._asdict() for anchor in published.ANCHORS], args.results / "anchors.csv")
         part = args.out.with_name(args.out.name + ".part")
         part.write_text(text, encoding="utf-8")
         part.replace(args.out)

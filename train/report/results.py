@@ -47,9 +47,7 @@ class Results:
         self.folder = folder
         self.frames: dict[str, pd.DataFrame] = {}
 
-    def __getitem__(
-        self, name: str
-    ) -> Any:  # a DataFrame; its stubs take every cell for a date, a text ...
+    def __getitem__(self, name: str) -> Any:  # a DataFrame; its stubs take every cell for a date, a text ...
         if name not in self.frames:
             self.frames[name] = tables.read(self.folder / f"{name}.csv", MADE_BY[name])
         return self.frames[name]
