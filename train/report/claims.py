@@ -98,15 +98,32 @@ def _e1(results: Results) -> Iterator[Claim]:
 
 
 def _e2(results: Results) -> Iterator[Claim]:
-    frame = results["e2_test"].query("severity == 'all' and subset == 'all' and mode == 'settled'")
-    mean = frame.groupby("method")[["auc_oa", "auc_gca", "polarisation"]].mean()
-    for method, row in mean.iterrows():
-        yield Claim(
-            f"E-2: the gate of {NAMES[str(method)]} leans towards the better branch, unpolarised",
-            "AUC OA >= 0.79, GCA >= 0.74, Π <= 0.15",
-            f"{row['auc_oa']:.2f}, {row['auc_gca']:.2f}, {row['polarisation']:.2f}",
-            bool(row["auc_oa"] >= 0.79 and row["auc_gca"] >= 0.74 and row["polarisation"] <= 0.15),
-        )
+    frame = results["e2_test"].query("severity == 'corrupted' and subset == 'all' and mode == 'settled'")
+    columns = ["auc_oa", "auc_gca", "polarisation", "saturated"]
+    mean = frame.groupby("method")[columns].mean().loc[list(GATED)]
+    worst = mean["auc_oa"].idxmin()
+    row = mean.loc[worst]
+    yield Claim(
+        "E-2: on corrupted test images every gate leans towards the better branch",
+        "AUC OA >= 0.72, GCA >= 0.70",
+        f"lowest: {NAMES[worst]} {row['auc_oa']:.3f}, {row['auc_gca']:.3f}",
+        bool((mean["auc_oa"] >= 0.72).all() and (mean["auc_gca"] >= 0.70).all()),
+    )
+    yield Claim(
+        "E-2: as well as the paper's, and no more polarised than 0.15",
+        "AUC OA >= 0.79, GCA >= 0.74, Π <= 0.15",
+        f"lowest: {NAMES[worst]} {row['auc_oa']:.3f}, {row['auc_gca']:.3f}, Π {row['polarisation']:.3f}",
+        bool(
+            (mean["auc_oa"] >= 0.79).all() and (mean["auc_gca"] >= 0.74).all() and (mean["polarisation"] <= 0.15).all()
+        ),
+    )
+    saturated = mean["saturated"].max()
+    yield Claim(
+        "E-2: no saturation: samples with g outside [0.02, 0.98]",
+        "< 5 %",
+        f"{100 * saturated:.1f} % at most",
+        bool(saturated < 0.05),
+    )
 
 
 def _e3(results: Results) -> Iterator[Claim]:
