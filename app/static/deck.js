@@ -26,8 +26,10 @@ class Deck {
       <div class="switches"></div><div class="transport"></div><p class="pinned" hidden></p>`;
     root.appendChild(box);
     this.knobs = {};
-    for (const knob of spec.knobs)
+    for (const knob of spec.knobs) {
       this.knobs[knob.id] = new Knob(box.querySelector(".dials"), knob, (value, phase) => this.turned(knob, value, phase));
+      this.knobs[knob.id].set(this.hand[knob.id]);
+    }
     this.presets = spec.presets.map((preset) => {
       const b = this.button(box.querySelector(".presets"), preset.label, preset.help, () => this.apply(preset));
       b.dataset.preset = preset.id;
