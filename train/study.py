@@ -26,12 +26,13 @@ from train.recipes import POCKET, Recipe
 SEVERITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
 VARIANTS: dict[str, dict[str, float]] = {
     "the recipe": {},
+    "fused loss only": {"severity_weight": 0.0, "advantage_weight": 0.0},
     "advantage target only": {"severity_weight": 0.0},
     "severity target only": {"advantage_weight": 0.0},
-    "fused loss only": {"severity_weight": 0.0, "advantage_weight": 0.0},
-    "severity target doubled": {"severity_weight": 1.0},
+    "severity target halved": {"severity_weight": POCKET.severity_weight / 2},
+    "severity target doubled": {"severity_weight": POCKET.severity_weight * 2},
     "static not smoothed": {"static_smoothing": 0.0},
-    "static smoothed more": {"static_smoothing": 0.2},
+    "static smoothed twice": {"static_smoothing": POCKET.static_smoothing * 2},
 }
 
 
