@@ -63,6 +63,8 @@ class Desk:
             "memory": s.memory,
             "mode": s.mode,
             "speed": self.speed,
+            "turn": self.turn,  # a deck that is mounted anew goes on counting where the last one stopped
+            "pin": self.pins,
         }
 
     def take(self, hand: object) -> None:

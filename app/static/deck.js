@@ -9,7 +9,7 @@ class Deck {
   constructor(root, data) {
     this.root = root;
     this.spec = data.spec;
-    this.hand = { ...data.values, epoch: data.epoch, seq: 0, turn: 0, tick: 0, pin: 0, live: false, play: false, done: true };
+    this.hand = { seq: 0, turn: 0, tick: 0, pin: 0, live: false, play: false, done: true, ...data.values, epoch: data.epoch };
     this.waiting = 0;
     this.dirty = false;
     this.build();
