@@ -8,13 +8,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knob_core import wrap
+from knob_core import checkpoint, wrap
 from knob_core.command import FEATURES, Command, features, observe
 from knob_core.command_fit import OMEGAS, ZETAS, _Streams, fit, lag
+from knob_core.data import load_sample
+from knob_core.paths import ASSETS
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
+from knob_core.schedules import SCHEDULES
 from knob_core.settings import Settings
 from knob_core.stream_measures import flips
+from knob_core.streams import ControlledStream
 
 
 def noisy(seed: int = 0, paths: int = 12, frames: int = 120, classes: int = 5, noise: float = 2.0):
@@ -144,6 +148,21 @@ def test_a_flickering_classifier_becomes_calm_and_better():
     answer, _ = respond(wrap.branches_of(z), Settings())
     assert flips(z.argmax(-1)) >= 3 * flips(answer.predicted)
     assert (answer.predicted == labels[:, None]).mean() > (z.argmax(-1) == labels[:, None]).mean()
+
+
+def test_a_real_classifier_flips_three_times_less_on_the_spike_stream():
+    """The shipped static model as anybody's classifier; at a lag of four frames. `make bench` has the whole table."""
+    path = ASSETS / "checkpoints" / "static-s0.safetensors"
+    if not path.is_file():
+        pytest.skip("needs the shipped static checkpoint: train it with `python -m train.fit`, then `train.ship`")
+    model = checkpoint.load(path)
+    images, labels, _ = load_sample()
+    stream = ControlledStream(images[:8], SCHEDULES["spikes"](150), "shot_noise")
+    with torch.inference_mode():
+        z = np.stack([model.predict(frame).double().numpy() for frame in stream.steps()], 1)  # (R, T, K)
+    answer, _ = respond(wrap.branches_of(z), Settings())
+    assert flips(z.argmax(-1)) >= 3 * flips(answer.predicted) and lag(0.7, 0.4) <= 5
+    assert (answer.predicted == labels[:8, None]).mean() >= (z.argmax(-1) == labels[:8, None]).mean()
 
 
 # The fit
