@@ -7,8 +7,11 @@ branch outputs, which are held through a gap.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+
+from knob_core.settings import MODES, Settings
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,20 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
         if name != "time" and not np.isfinite(arrays[name]).all():
             raise ValueError(f"state {name!r} has values that are not finite")
     return State(**{name: np.array(arrays[name], dtype=getattr(like, name).dtype) for name in NAMES})
+
+
+def pack(now: tuple[float, float], settings: Settings) -> np.ndarray:
+    """(8,) the acting zeta and omega_n, the set ones, the switches, the frame rate."""
+    switches = (settings.on, settings.memory, MODES.index(settings.mode))
+    return np.array([*now, settings.zeta, settings.omega_n, *switches, settings.frame_rate])
+
+
+def unpack(packed: Any) -> tuple[tuple[float, float], Settings]:
+    """What `pack` packed, every value checked."""
+    values = np.asarray(packed)
+    if values.shape != (8,) or values.dtype.kind != "f" or not np.isin(values[4:7], (0, 1)).all():
+        raise ValueError(f"state 'knobs' is {values.dtype} of shape {values.shape}, expected 8 numbers of this version")
+    zeta_now, omega_now, zeta, omega_n, on, memory, mode, frame_rate = values.tolist()
+    acting = Settings(zeta=zeta_now, omega_n=omega_now)  # checks the range
+    settings = Settings(zeta, omega_n, bool(on), bool(memory), MODES[int(mode)], frame_rate)
+    return (acting.zeta, acting.omega_n), settings

@@ -136,31 +136,27 @@ class KnobStream:
             if self._state is None:
                 return {}
             arrays = {name: getattr(self._state, name).copy() for name in state.NAMES}
-            set_to = (self._settings.zeta, self._settings.omega_n)
-            return {**arrays, "knobs": np.array([*self._now, *set_to]), "version": np.array(VERSION)}
+            return {**arrays, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
 
     def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from a state_dict, knobs included; refused whole where anything does not fit this model."""
+        """Go on from a state_dict, knobs and switches included; refused whole where anything does not fit."""
         with self._stepping:
             if not arrays:
                 self._state = None
                 return
             found = dict(arrays)
-            version, knobs = found.pop("version", None), np.asarray(found.pop("knobs", ()), np.float64)
+            version = found.pop("version", None)
             if version is None or int(version) != VERSION:
                 raise ValueError(f"state has version {version}, expected {VERSION}")
-            if knobs.shape != (4,):
-                raise ValueError(f"state 'knobs' has shape {knobs.shape}, expected (4,)")
+            now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
             if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):
                 wanted = self._source.num_classes or "K"
                 raise ValueError(f"state 'z_static' has shape {shape}, expected (streams, {wanted})")
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
-            new = state.check(found, self._rest(*shape))
-            acting = Settings(zeta=float(knobs[0]), omega_n=float(knobs[1]))  # checks the range
-            self.turn(zeta=float(knobs[2]), omega_n=float(knobs[3]))
-            self._state, self._now = new, (acting.zeta, acting.omega_n)
+            self._state, self._now = state.check(found, self._rest(*shape)), now
+            self.settings = settings
 
     # One step
 

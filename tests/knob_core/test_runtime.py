@@ -380,12 +380,13 @@ def test_a_restart_goes_on_bit_for_bit(cut, seed, slew):
     b, rng = branches(seed), np.random.default_rng(seed)
     hands = np.exp(rng.uniform(-2, 1, (FRAMES, 2)))
     gaps = rng.choice([1.0, 1.0, 0.8, 2.3, 7.0], FRAMES)
+    bits = rng.integers(0, 2, FRAMES)
 
     def go(stream, start, end):
         answers = []
         for t in range(start, end):
             if t % 5 == 0:
-                stream.turn(zeta=hands[t, 0], omega_n=hands[t, 1])
+                stream.turn(zeta=hands[t, 0], omega_n=hands[t, 1], memory=bool(bits[t]), frame_rate=5.0 + t)
             answers.append(stream.step(b.z_dyn[:, t], elapsed=gaps[t]))
         return answers
 
@@ -395,6 +396,7 @@ def test_a_restart_goes_on_bit_for_bit(cut, seed, slew):
     kept = load_safetensors(save_safetensors(first.state_dict()))
     second = KnobStream(wrap.classifier(), slew=slew)
     second.load_state_dict(kept)
+    assert second.settings == first.settings
     for a, c in zip(whole[cut:], go(second, cut, FRAMES), strict=True):
         assert same(a, c) and (a.zeta, a.omega_n) == (c.zeta, c.omega_n)
 
@@ -416,7 +418,7 @@ def test_state_survives_npz_and_does_not_share_memory(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spoil", ["gate", "memory", "knobs", "version", "z_static", "nan", "range", "classes", "count"]
+    "spoil", ["gate", "memory", "knobs", "version", "z_static", "nan", "range", "switch", "classes", "count"]
 )
 def test_a_foreign_state_is_refused_whole(spoil):
     b = branches()
@@ -427,7 +429,9 @@ def test_a_foreign_state_is_refused_whole(spoil):
     if spoil == "nan":
         state["memory"][0, 0, 0] = np.nan
     elif spoil == "range":
-        state["knobs"][:] = [1.0, 1.0, -1.0, 1.0]
+        state["knobs"][2] = -1.0
+    elif spoil == "switch":
+        state["knobs"][4] = 0.5
     elif spoil == "classes":
         state["z_static"] = state["z_static"][:, :3]
     elif spoil == "count":
