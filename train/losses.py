@@ -70,7 +70,8 @@ def encode(model: GatedClassifier, images: Tensor, frozen: bool) -> tuple[Tensor
 def branch_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
     """Static: every image, smoothed. Dynamic: the clean ones, sharp; every batch has as many of them."""
     static = cross_entropy(outputs.z_static, batch.labels, label_smoothing=recipe.static_smoothing)
-    return static + cross_entropy(outputs.z_dyn[batch.clean], batch.labels[batch.clean])
+    clean = batch.clean
+    return static + cross_entropy(outputs.z_dyn[clean], batch.labels[clean], label_smoothing=recipe.dyn_smoothing)
 
 
 def gate_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:

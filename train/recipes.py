@@ -33,7 +33,8 @@ class Recipe:
     clean_share: float = 0.5  # of a batch; the rest is split evenly over the four training corruptions
     curriculum: tuple[tuple[float, float], ...] = ((0.3, 2.0), (0.6, 3.0), (1.0, 5.0))  # up to this part: top severity
     label_smoothing: float = 0.05  # of the warm stage
-    static_smoothing: float = 0.1  # of the static branch: modest by training
+    static_smoothing: float = 0.08  # of the static branch: modest by training
+    dyn_smoothing: float = 0.03  # of the dynamic branch: less, and on clean images only
     advantage_weight: float = 1.0  # u* learns [CE_dyn < CE_static]
     severity_weight: float = 0.5  # u* learns to fall with the severity
     stream_every: int = 4  # every so many steps, gates with dynamics also see short streams

@@ -122,7 +122,7 @@ def measure(model: models.GatedClassifier, cells: dict[str, Features]) -> dict[s
         "static 5": worst[1],
         "shot 1": float(g["shot_noise 1"].mean()),
         "shot 5": float(g["shot_noise 5"].mean()),
-        "monotone": float(sum(r <= -0.9 for r in rho)),
+        "monotone": float(sum(r < -0.899 for r in rho)),
         "AUC OA": probe.auc_oa["all"],
         "AUC GCA": probe.auc_gca["all"],
         "Π": probe.polarisation,
