@@ -11,22 +11,37 @@ import streamlit as st
 from knob_core.paths import ASSETS
 
 FOLDER = ASSETS / "results"
-EVALUATE = "python -m train.evaluate"
+EVALUATE, REPORT, COST = "python -m train.evaluate", "python -m train.report", "python -m train.cost"
+MADE_BY = {"cost": COST, "claims": REPORT, "paper": REPORT, "anchors": REPORT}  # the rest: EVALUATE
+NEEDED = {  # table: the columns that a page cannot do without
+    "summary": ("method", "seed", "scope", "output", "accuracy", "nll", "brier", "ece", "ece_deb"),
+    "cells": ("method", "seed", "corruption", "severity"),
+    "cost": ("width", "method", "parameters", "macs", "latency_ms", "ratio_to_static", "ratio_q25", "ratio_q75"),
+    "paper": ("method", "avg_c", "ece_deb", "latency_ms", "params_m", "gflops"),
+    "anchors": ("what", "network", "avg_c", "ece"),
+    "claims": ("what", "target", "measured", "holds"),
+    "learning": ("method", "seed", "epoch"),
+    "temperatures": ("method", "seed", "output", "fitted_on", "temperature"),
+}
 
 
 class Missing(Exception):
     """A table is not there or cannot be read; the message names it and the command that makes it."""
 
 
-def table(name: str, command: str = EVALUATE) -> pd.DataFrame:
-    """A table by its name, as a copy."""
-    path = FOLDER / f"{name}.csv"
+def table(name: str) -> pd.DataFrame:
+    """A table by its name, as a copy, if it has the columns that the pages need."""
+    path, command = FOLDER / f"{name}.csv", MADE_BY.get(name, EVALUATE)
     if not path.is_file():
         raise Missing(f"`{path.name}` is not in `assets/results` yet. Make it: `{command}`")
     try:
-        return _read(str(path), path.stat().st_mtime_ns).copy()
+        frame = _read(str(path), path.stat().st_mtime_ns).copy()
     except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
         raise Missing(f"`{path.name}` cannot be read ({error}). Make it anew: `{command}`") from error
+    lacking = [column for column in NEEDED.get(name, ()) if column not in frame.columns]
+    if lacking:
+        raise Missing(f"`{path.name}` lacks {', '.join(lacking)}. Make it anew: `{command}`")
+    return frame
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -34,30 +49,19 @@ def _read(path: str, changed: int) -> pd.DataFrame:
     return pd.read_csv(path)
 
 
-def columns(frame: pd.DataFrame, name: str, wanted: tuple[str, ...], command: str = EVALUATE) -> pd.DataFrame:
-    """The table, if it has the columns that a page needs."""
-    lacking = [column for column in wanted if column not in frame.columns]
-    if lacking:
-        raise Missing(f"`{name}.csv` lacks {', '.join(lacking)}. Make it anew: `{command}`")
-    return frame
-
-
-def note(name: str = "evaluation", command: str = EVALUATE) -> dict[str, Any]:
-    """What a run of the evaluation says about itself."""
-    path = FOLDER / f"{name}.json"
-    if not path.is_file():
-        raise Missing(f"`{path.name}` is not in `assets/results` yet. Make it: `{command}`")
+def note() -> dict[str, Any]:
+    """What the evaluation says about itself; empty where it says nothing."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise Missing(f"`{path.name}` cannot be read ({error}). Make it anew: `{command}`") from error
+        found = json.loads((FOLDER / "evaluation.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
     return found if isinstance(found, dict) else {}
 
 
 def temperatures() -> dict[tuple[str, int, str, str], float]:
     """(method, seed, output, fitted on) -> T; empty where the table is missing."""
     try:
-        rows = columns(table("temperatures"), "temperatures", ("method", "seed", "output", "fitted_on", "temperature"))
+        rows = table("temperatures")
     except Missing:
         return {}
     keys = zip(rows["method"], rows["seed"].astype(int), rows["output"], rows["fitted_on"], strict=True)

@@ -51,6 +51,7 @@ DARK = {
     "onregime": "#0e1117",
 }
 PALETTES = {"light": LIGHT, "dark": DARK}
+PAINTED = ("color", "fillcolor", "colorscale", "gridcolor", "linecolor", "tickcolor")  # keys that hold colours
 
 
 def colour(name: str, theme: str) -> str:
@@ -74,7 +75,7 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
             return {k: walk(v, k) for k, v in value.items() if k not in own}
         if isinstance(value, list):
             return [walk(v, key) for v in value]
-        return colour(value, theme) if isinstance(value, str) and key in ("color", "fillcolor", "colorscale") else value
+        return colour(value, theme) if isinstance(value, str) and key in PAINTED else value
 
     out = walk(figure)
     text, paper = PALETTES[theme]["text"], PALETTES[theme]["background"]

@@ -13,7 +13,7 @@ import made_streams
 import numpy as np
 
 from app.choice import CORRUPTION_NAMES
-from knob_core import shipped
+from knob_core import data, shipped
 
 CORRUPTIONS = CORRUPTION_NAMES
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -23,7 +23,7 @@ SAMPLES = 1000
 def branches(seed: int, samples: int = SAMPLES) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """z_static, z_dyn (95, N, 10), u_star (95, N), labels (N,)."""
     rng = np.random.default_rng(seed)
-    labels = np.arange(samples) // max(1, samples // 10) % 10  # the sample is ordered by class
+    labels = data.load_sample()[1][:samples]
     cells = len(CORRUPTIONS) * len(SEVERITIES)
     severity = np.tile(SEVERITIES, len(CORRUPTIONS))[:, None]  # (C, 1)
     hard = rng.normal(0, 1, samples)[None] + 0.5 * severity + rng.normal(0, 0.6, (cells, 1))
