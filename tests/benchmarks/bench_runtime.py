@@ -73,20 +73,19 @@ def test_a_million_steps_neither_drift_nor_grow():
     u_star = rng.normal(0, 2, STEPS)
     zeta, omega_n = np.exp(rng.uniform((-4, -4), (1, 1), (STEPS // 100, 2))).repeat(100, axis=0).T
     z = rng.normal(0, 3, (1000, 1, 2))
-    stream, largest = KnobStream(wrap.two_branch()), 0.0
-    loop = np.empty(STEPS)
+    stream, loop, memory = KnobStream(wrap.two_branch()), np.empty(STEPS), np.empty(STEPS)
     for t in range(STEPS):
         if t % 100 == 0:
             stream.turn(zeta=float(zeta[t]), omega_n=float(omega_n[t]))
-        answer = stream.step((z[t % 1000], -z[t % 1000], u_star[t : t + 1]))
-        loop[t] = answer.u[0]
-        largest = max(largest, float(np.abs(answer.u[0])))
-    batch, _ = gate.run(u_star, zeta, omega_n)
-    memory = np.abs(stream.state_dict()["memory"]).max()
-    worst = np.abs(loop - batch).max()
+        loop[t] = stream.step((z[t % 1000], -z[t % 1000], u_star[t : t + 1])).u[0]
+        if t % 100 == 99:
+            memory[t - 99 : t + 1] = np.abs(stream.state_dict()["memory"]).max()
+    worst = np.abs(loop - gate.run(u_star, zeta, omega_n)[0]).max()
+    tenth = STEPS // 10
+    growth = [np.abs(x[-tenth:]).max() / np.abs(x[:tenth]).max() for x in (loop, memory)]
     print(f"\n{STEPS:,} steps, knobs turned every 100: loop and batch differ by {worst:.1e}")
-    print(f"  |u*| <= {np.abs(u_star).max():.1f}, |u| <= {largest:.1f}, |memory| at the end {memory:.1f}")
-    assert worst <= 1e-9 and largest <= 3 * np.abs(u_star).max() and memory <= 3 * np.abs(z).max()
+    print(f"  largest value, last tenth / first tenth: gate {growth[0]:.2f}, memory {growth[1]:.2f}")
+    assert worst <= 1e-9 and max(growth) <= 2
 
 
 def test_a_minute_of_wild_hands():
