@@ -65,10 +65,13 @@ class Desk:
             "speed": self.speed,
             "turn": self.turn,  # a deck that is mounted anew goes on counting where the last one stopped
             "pin": self.pins,
+            "live": self.live is not None,
         }
 
     def take(self, hand: object) -> None:
         """What the hand did. Hands of another epoch are stale; nothing in one is trusted."""
+        if hand is None:
+            self.seq = 0  # a deck that was just mounted counts from the beginning
         if not isinstance(hand, Mapping) or hand.get("epoch") != self.epoch:
             return
         old = self.settings

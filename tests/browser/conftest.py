@@ -39,6 +39,7 @@ def chrome() -> Iterator[Any]:
 def page(chrome: Any) -> Iterator[Any]:
     """A page of 1280 x 800; an error in the page or on its console fails the test."""
     context = chrome.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(real.PATIENCE)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))

@@ -54,10 +54,13 @@ def test_it_fits_the_screen(console: Any) -> None:
 def test_a_drag_moves_the_board_and_not_the_script(console: Any) -> None:
     before = message(console)["runs"]
     console.evaluate("knobPart('scope').scope.canvas.dataset.mine = '1'")
-    drag(console, "ζ", 1.5)
-    after = message(console)
+    for _ in range(10):  # a busy machine may need more than one drag
+        drag(console, "ζ", 1.5)
+        after = message(console)
+        if after["runs"][1] - before[1] >= 8:
+            break
+    assert after["runs"][1] - before[1] >= 8
     assert after["runs"][0] == before[0], "the script was run again"
-    assert after["runs"][1] - before[1] >= 5
     assert console.evaluate("knobPart('scope').scope.canvas.dataset.mine") == "1", "the chart was mounted anew"
     assert value(console, "ζ") != 0.7
 
@@ -81,16 +84,17 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
     }  # fmt: skip
     drawn = console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'gate').y")
     np.testing.assert_allclose(unpack(drawn), np.median(response.g[:6], axis=0), atol=1e-6)
-    # And the painter put the line where the number is: the pixel at frame 150 has the gate's colour.
+    # And the painter put the line where the number is: at frame 150 there is the gate's colour.
     colour = console.evaluate(
         """() => { const p = knobPart('scope'), s = p.scope, t = p.figure.data.find((t) => t.name === 'gate');
         const y = new Float32Array(Uint8Array.from(atob(t.y.bdata), (c) => c.charCodeAt(0)).buffer)[150];
         const ratio = devicePixelRatio, at = s.context.getImageData(
-          Math.round(s.axes.x.map(150) * ratio), Math.round(s.axes.y2.map(y) * ratio), 1, 1).data;
-        return [[...at.slice(0, 3)], p.palette.gate]; }"""
+          Math.round(s.axes.x.map(150) * ratio), Math.round(s.axes.y2.map(y) * ratio) - 2, 1, 5).data;
+        return [[...at], p.palette.gate]; }"""
     )
     wanted = [int(colour[1][i : i + 2], 16) for i in (1, 3, 5)]
-    assert np.abs(np.array(colour[0]) - wanted).max() < 60
+    pixels = np.array(colour[0]).reshape(5, 4)[:, :3]
+    assert np.abs(pixels - wanted).max(axis=1).min() < 30
 
 
 def shipped_stream(app: str) -> Any:
@@ -180,11 +184,11 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
 def test_live_mode(console: Any) -> None:
     console.get_by_label("speed").select_option("40")
     console.get_by_role("button", name="play").click()
-    console.wait_for_function("knobPart('knobs').hand.tick > 30")
-    settle(console)
+    console.wait_for_function("knobPart('scope').message.film.pred[2] !== null")
     before = unpack(message(console)["scope"]["data"][4]["y"])
     console.get_by_role("button", name="nervous").click()
-    console.wait_for_timeout(800)
+    console.wait_for_function("knobPart('scope').message.scope.shapes.length === 2")
+    console.wait_for_timeout(500)
     console.get_by_role("button", name="pause").click()
     settle(console)
     after = message(console)
@@ -212,15 +216,15 @@ def test_pin_and_compare(console: Any) -> None:
     assert all("A" in dict(card["rest"]) for card in message(console)["readouts"])
 
 
-def choose(page: Any, label: str, option: str) -> None:
-    page.get_by_label(label, exact=False).first.click()
+def choose(page: Any, menu: str, option: str) -> None:
+    page.locator(f".st-key-row_{menu} input").click()
     page.get_by_role("option", name=option, exact=True).click()
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
 def test_schedule_change(console: Any) -> None:
     old = message(console)["tape"]
-    choose(console, "Schedule", "Sine")
+    choose(console, "schedule", "Sine")
     console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
     assert "sine" in message(console)["caption"]
     s = unpack(console.evaluate("knobPart('scope').tape.figure.data[0].y"))
@@ -268,31 +272,31 @@ def test_a_hostile_link_is_named_and_harmless(app: str, page: Any) -> None:
     ids=["nan", "empty", "binary", "huge", "columns"],
 )
 def test_bad_uploads_are_named(console: Any, content: bytes, says: str) -> None:
-    console.get_by_role("button", name="Shape").click()
+    console.get_by_role("button", name="Shape", exact=True).click()
     files = [{"name": "mine.csv", "mimeType": "text/csv", "buffer": content}]
     console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(files)
-    console.get_by_text(re.compile(re.escape(says))).first.wait_for(timeout=15_000)
+    console.get_by_text(re.compile(re.escape(says))).first.wait_for()
     console.keyboard.press("Escape")
     drag(console, "ζ", 0.3)
 
 
 def test_csv_upload_asks_for_its_stream(console: Any, csv_file: Path) -> None:
     """A good file is accepted; here no checkpoint lies beside the made-up streams, and the page says just that."""
-    console.get_by_role("button", name="Shape").click()
+    console.get_by_role("button", name="Shape", exact=True).click()
     console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(csv_file)
-    console.get_by_text("there is no checkpoint").first.wait_for(timeout=20_000)
+    console.get_by_text("there is no checkpoint").first.wait_for()
 
 
 def test_take_away_and_bring_back(console: Any) -> None:
     console.get_by_role("button", name="nervous").click()
     settle(console)
-    console.get_by_role("button", name="Take away").click()
+    console.get_by_role("button", name="Take away", exact=True).click()
     with console.expect_download() as caught:
-        console.get_by_role("button", name="Settings file").click()
+        console.get_by_role("button", name="Settings file", exact=True).click()
     saved = Path(caught.value.path()).read_bytes()
     assert settings_file.from_toml(saved) == Settings(zeta=0.15, omega_n=1.0)
     with console.expect_download() as caught:
-        console.get_by_role("button", name="Data (CSV)").click()
+        console.get_by_role("button", name="Data (CSV)", exact=True).click()
     rows = Path(caught.value.path()).read_text().splitlines()
     assert "ζ 0.15" in rows[0] and len(rows) == 242
     brought = settings_file.to_toml(Settings(zeta=2.0, omega_n=0.05, memory=False)).encode()

@@ -7,7 +7,9 @@ from typing import Any
 from app.screenshots import HOW, Served, browser, chromium, served
 from knob_core.paths import ROOT
 
-__all__ = ["HOW", "ROOT", "Served", "browser", "chromium", "message", "open_console", "served", "settle"]
+__all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "message", "open_console", "served", "settle"]
+
+PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 
 # Our components keep their part on the shadow root they live in.
 PARTS = """
@@ -21,10 +23,11 @@ globalThis.knobPart = (has) => {
 def open_console(page: Any, url: str) -> None:
     """Go there and wait until the board has been drawn."""
     page.add_init_script(PARTS)
+    page.set_default_timeout(PATIENCE)
     page.goto(url)
-    page.wait_for_selector('[data-testid="stApp"][data-test-connection-state="CONNECTED"]', timeout=60_000)
-    page.wait_for_selector(".board[data-updates]", timeout=60_000)
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
+    page.wait_for_selector('[data-testid="stApp"][data-test-connection-state="CONNECTED"]')
+    page.wait_for_selector(".board[data-updates]")
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
 def message(page: Any) -> dict[str, Any]:
@@ -32,10 +35,9 @@ def message(page: Any) -> dict[str, Any]:
     return page.evaluate("knobPart('scope').message")
 
 
-def settle(page: Any, milliseconds: int = 4000) -> None:
+def settle(page: Any) -> None:
     """Wait until Python has answered the last thing the hand did and the board has drawn it."""
     page.wait_for_function(
         "(() => { const d = knobPart('knobs'), b = knobPart('scope');"
-        " return !d.dirty && b.message.seq >= d.hand.seq && !b.asked; })()",
-        timeout=milliseconds * 5,
+        " return !d.dirty && b.message.seq >= d.hand.seq && !b.asked; })()"
     )
