@@ -113,7 +113,7 @@ def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
     with right:
         label = f"calibration over {len(looked.predictions):,} predictions"
         on = st.session_state.get("picked") or ""
-        sheet(**message, key=SHEET, seq=desk.seq, picked=on, label=label, on_pick=picked)
+        sheet(**message, key=SHEET, seq=desk.seq, picked=on, label=label, on_pick=picked, reveal="picked_pictures")
     if desk.done:
         state.write_link()
 
@@ -142,15 +142,16 @@ def gallery(chosen: Selection, looked: Looked) -> None:
     g = calibration.gate_of(state.desk().settings, looked, chosen.method)
     shown = pictures.telling(inside, looked, now.fused, pictures.said_classes(looked, g))
     wrong = int((inside & ~now.fused.correct).sum())
-    st.subheader(f"Pictures: {name}", anchor=False)
-    st.caption(
-        f"{len(shown)} of {inside.sum():,} predictions, {wrong:,} of them wrong; the surest wrong ones come first."
-    )
-    with st.spinner("Making the corrupted pictures anew (this loads PyTorch once)"):
-        try:
-            st.html(pictures.html(shown, looked, cells.pictures))
-        except (OSError, ValueError, ImportError) as error:
-            st.warning(f"The pictures cannot be made: {error}")
+    with st.container(key="picked_pictures"):
+        st.subheader(f"Pictures: {name}", anchor=False)
+        st.caption(
+            f"{len(shown)} of {inside.sum():,} predictions, {wrong:,} of them wrong; the surest wrong ones come first."
+        )
+        with st.spinner("Making the corrupted pictures anew (this loads PyTorch once)"):
+            try:
+                st.html(pictures.html(shown, looked, cells.pictures))
+            except (OSError, ValueError, ImportError) as error:
+                st.warning(f"The pictures cannot be made: {error}")
 
 
 def page() -> None:

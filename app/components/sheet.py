@@ -22,11 +22,23 @@ def sheet(
     cards: list[dict[str, Any]] | None = None,
     table: dict[str, Any] | None = None,
     picked: str = "",
+    reveal: str = "",
     label: str = "figures",
     on_pick: Callable[[], None] = nothing,
 ) -> str | None:
-    """Mount the sheet; what was picked last comes back as "figure/target" (None: nothing yet), not to be trusted."""
-    message = {"seq": seq, "figures": figures, "cards": cards or [], "table": table, "picked": picked, "label": label}
+    """Mount the sheet; what was picked last comes back as "figure/target" (None: nothing yet), not to be trusted.
+
+    `reveal` is the key of the container in which the answer to a pick appears: the page scrolls to it.
+    """
+    message = {
+        "seq": seq,
+        "figures": figures,
+        "cards": cards or [],
+        "table": table,
+        "picked": picked,
+        "label": label,
+        "reveal": reveal,
+    }
     return _sheet(key=key, data={**common(), **message}, default={"pick": None}, on_pick_change=on_pick).pick
 
 

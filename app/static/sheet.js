@@ -160,10 +160,17 @@ class Sheet {
   }
 
   pick(name) {
-    this.picks = (this.picks ?? 0) + 1;
     this.picked = name;
     this.schedule();
     this.emit("pick", name);
+    if (this.message.reveal) this.reveal(this.message.reveal, 150);
+  }
+
+  /** What a pick brings may lie below the window: go there once it has come. */
+  reveal(key, tries) {
+    const found = document.querySelector(`.st-key-${key}`);
+    if (found) found.scrollIntoView({ block: "center" });
+    else if (tries && this.box.isConnected) setTimeout(() => this.reveal(key, tries - 1), 100);
   }
 
   adopt(data) {

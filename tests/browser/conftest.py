@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import browser as real
+import made_cells
+import made_results
 import made_streams
 import pytest
 
@@ -25,6 +27,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real.Served]:
 def app(server: real.Served) -> str:
     """The address of the app."""
     return server.url
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the app with made-up predictions and result tables too: what the other pages read."""
+    if real.chromium() is None:
+        pytest.skip(real.HOW)
+    folder = made_cells.assets(tmp_path_factory.mktemp("made") / "assets")
+    made_results.write(folder / "results")
+    with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,114 @@
+"""Learning: the curves are the file's, the reading follows the numbers, and every subset and seed can be chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import made_results
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import epochs, results
+from app.epochs import SUBSETS
+from app.figures import charts
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(results, "FOLDER", made_results.write(tmp_path))
+    return tmp_path
+
+
+def page() -> AppTest:
+    return AppTest.from_file(str(ROOT / "app" / "app_pages" / "learning.py"), default_timeout=60)
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(element.value for element in at.markdown)
+
+
+def spec(at: AppTest, key: str) -> dict:
+    found = next(element for element in at.get("plotly_chart") if key in element.proto.id)
+    return json.loads(found.proto.spec)
+
+
+def test_the_page_draws_the_files_curves_and_reads_them(folder: Path) -> None:
+    learning = pd.read_csv(folder / "learning.csv")
+    at = page().run()
+    assert not at.exception and not at.warning
+    assert len(at.get("plotly_chart")) == 4
+    rows = learning.query("method == 'knob-ode' and epoch == 8")
+    text = said(at)
+    assert f"is {rows['auc_oa_all'].mean():.2f}" in text
+    assert f"to {rows['polarisation'].mean():.2f}" in text
+    assert "ζ from 0.90 to 0.70 (under-damped), ωₙ from 1.00 to 0.70" in text
+    assert "trusts the sharp branch less" in text
+
+
+@pytest.mark.parametrize("subset", SUBSETS)
+def test_every_subset(folder: Path, subset: str) -> None:
+    learning = pd.read_csv(folder / "learning.csv")
+    at = page().run()
+    at.selectbox(key="learning_subset").set_value(subset).run()
+    assert not at.exception
+    rows = learning.query("method == 'knob-ode' and epoch == 8")
+    assert f"is {rows[f'auc_oa_{subset}'].mean():.2f}" in said(at)
+
+
+def test_seeds_and_methods_can_be_chosen(folder: Path) -> None:
+    learning = pd.read_csv(folder / "learning.csv")
+    at = page().run()
+    at.get("button_group")[0].set_value([1]).run()
+    assert not at.exception
+    row = learning.query("method == 'knob-ode' and epoch == 8 and seed == 1").iloc[0]
+    assert f"is {row['auc_oa_all']:.2f}, " in said(at)  # one seed: no scatter
+    at.selectbox(key="learning_method").set_value("knob-ia").run()
+    assert not at.exception
+    assert "ζ from" not in said(at) and len(at.get("plotly_chart")) == 3
+    assert any("no knobs to learn" in element.value for element in at.info)
+
+
+def test_a_curve_a_seed_and_one_for_their_mean(folder: Path) -> None:
+    frame = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode'")
+    drawn = charts.curves(frame, {"polarisation": ("Π", "confidence")}, "Π", lines={"level": (0.3, "muted")})
+    assert len(drawn["data"]) == 3 + 1 + 1
+    mean = drawn["data"][3]
+    np.testing.assert_allclose(mean["y"], frame.groupby("epoch")["polarisation"].mean())
+    assert drawn["data"][4]["y"] == [0.3, 0.3]
+    assert charts.curves(frame, {"nothing": ("", "gate")}, "y")["data"] == []
+
+
+@pytest.mark.parametrize("auc, words", [(0.5, "no better"), (0.62, "), better"), (0.8, "clearly better")])
+def test_the_reading_follows_the_numbers(auc: float, words: str) -> None:
+    frame = pd.DataFrame(
+        {"method": "knob-ode", "seed": [0, 1], "epoch": [1, 1], "auc_oa_all": [auc, auc], "gate_clean": 0.4,
+         "gate_corrupted": 0.6, "zeta": 1.4, "omega_n": 0.2}
+    )  # fmt: skip
+    text = "\n".join(epochs.reading(frame, "all"))
+    assert words in text
+    assert "does not trust the sharp branch less" in text
+    assert "over-damped" in text
+
+
+def test_a_missing_or_empty_file_is_named(folder: Path) -> None:
+    pd.DataFrame({"method": ["warm"], "seed": [0], "epoch": [1]}).to_csv(folder / "learning.csv", index=False)
+    at = page().run()
+    assert not at.exception and "no curves of a gate" in at.warning[0].value
+    (folder / "learning.csv").unlink()
+    at = page().run()
+    assert not at.exception and "python -m train.evaluate" in at.warning[0].value
+
+
+def test_the_consoles_knobs_are_drawn_beside_the_learned_ones(folder: Path) -> None:
+    at = page()
+    at.query_params["z"] = "1.3"
+    at.query_params["w"] = "0.09"
+    at.run()
+    lines = {trace["name"]: trace for trace in spec(at, "knobs")["data"]}
+    assert lines["your ζ now"]["y"] == [1.3, 1.3] and lines["your ωₙ now"]["y"] == [0.09, 0.09]
+    assert at.query_params["z"] == "1.3"

@@ -1,0 +1,117 @@
+"""Calibration over 95,000 predictions: what a turn costs against the plain way, and how it follows a real drag.
+
+The rate is asked of an idle machine with two cores; a busy loop tells whether it is one.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import browser as real
+import made_cells
+import numpy as np
+import pytest
+from pages import drawn, opened
+
+from app import calibration, cells
+from app.calibration import Memory
+from app.cells import Selection
+from knob_core import fusion, gate, metrics
+from knob_core.settings import Settings
+
+WANTED = 8.0  # visible updates a second
+IDLE = 0.85  # of a core that a busy loop gets where nothing else runs
+QUICKER = 2.0  # times the plain way, at least
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_cells.assets(tmp_path_factory.mktemp("made") / "assets")
+
+
+def cost(run: Any, rounds: int = 8) -> float:
+    """Processor seconds of one call, the median."""
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        run()
+        times.append(time.process_time() - start)
+    return float(np.median(times))
+
+
+def test_a_turn_against_the_plain_way(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "ROOT", folder)
+    chosen = Selection()
+    looked = cells.look(chosen)
+    fixed = calibration.fixed(chosen, looked)
+    memory = Memory()
+    found = cells.cells_of("knob-ode", 0)
+    z_static, z_dyn = (z.reshape(-1, 10) for z in (found.z_static, found.z_dyn))
+    labels = np.tile(found.labels, len(found.cells))
+
+    def ours() -> None:
+        calibration.message(chosen, looked, Settings(omega_n=1.0), memory, 1, fixed)
+
+    def plain() -> None:
+        """The same numbers, without pictures, by the functions that take one question each."""
+        g = gate.sigmoid(found.u_star.ravel() * gate.reset_gain(0.7, 1.0))
+        fused = fusion.diagnose(z_static, z_dyn, g)
+        p = metrics.softmax(fused.z_fuse)
+        metrics.accuracy(p, labels), metrics.nll(p, labels), metrics.brier(p, labels)
+        agree = fusion.agreement(z_static, z_dyn)
+        for mask in (slice(None), agree, ~agree):
+            metrics.reliability_table(p[mask], labels[mask]).ece_debiased()
+        for cell in range(len(found.cells)):
+            part = slice(1000 * cell, 1000 * (cell + 1))
+            metrics.ece_debiased(p[part], labels[part])
+        severity = np.repeat([v for _, v in found.cells], 1000)
+        for level in np.unique(severity):
+            np.percentile(fused.t_eff[severity == level], [25, 50, 75])
+
+    ours()
+    mine, theirs = cost(ours), cost(plain)
+    print(f"\na turn over {len(labels):,} predictions, all panels: {1e3 * mine:.0f} ms of one core")
+    print(f"the plain way, without pictures: {1e3 * theirs:.0f} ms, {theirs / mine:.1f} times as much")
+    assert theirs >= QUICKER * mine
+
+
+def idle() -> float:
+    """The share of a core that a busy loop gets: 1 on an idle machine."""
+    wall, processor = time.perf_counter(), time.process_time()
+    while time.perf_counter() - wall < 1.5:
+        sum(range(20_000))
+    return (time.process_time() - processor) / (time.perf_counter() - wall)
+
+
+def test_a_drag_in_a_real_browser(folder: Path) -> None:
+    if real.chromium() is None:
+        pytest.skip(real.HOW)
+    with (
+        real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as url,
+        real.browser() as chrome,
+        opened(chrome, f"{url}/calibration") as page,
+    ):
+        drawn(page)
+        box = page.get_by_role("slider", name="ωₙ", exact=True).bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.wait_for_timeout(1500)
+        share = idle()
+        page.mouse.move(x, y)
+        page.mouse.down()
+        first, start, i = drawn(page), time.perf_counter(), 0
+        while (seconds := time.perf_counter() - start) < 4:
+            i += 1
+            page.mouse.move(x, y + 60 * math.sin(i / 12))
+            page.wait_for_timeout(15)
+        rate = (drawn(page) - first) / seconds
+        page.mouse.up()
+        share = min(share, idle())
+        print(f"\n{rate:.1f} visible updates/s of seven panels; a busy loop gets {share:.0%} of a core")
+    if share < IDLE:
+        pytest.skip(
+            f"wants an idle machine: a busy loop got {share:.0%} of a core, so {rate:.1f} updates/s say nothing"
+        )
+    assert rate >= WANTED

@@ -1,0 +1,71 @@
+"""Results, Learning and About in a real browser: drawn, told in words, silent on the console, light and dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pages import opened
+
+pytestmark = pytest.mark.browser
+
+SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+
+def told(page: Any, charts: int) -> None:
+    """Every chart has a text for those who cannot see it."""
+    found = page.locator('[data-testid="stPlotlyChart"]')
+    found.nth(charts - 1).wait_for()
+    assert found.count() == charts
+    for chart in found.all():
+        chart.scroll_into_view_if_needed()
+        chart.locator(".main-svg").first.wait_for()
+        words = chart.evaluate(
+            "el => [el, ...el.querySelectorAll('*')].map(e => e.getAttribute('aria-label') || '').join(' ')"
+        )
+        assert len(words.strip()) > 20
+
+
+@SCHEMES
+def test_results(chrome: Any, house: str, scheme: str) -> None:
+    with opened(chrome, f"{house}/results?z=0.3", color_scheme=scheme) as page:
+        page.get_by_role("heading", name="Table 1").wait_for()
+        told(page, 3)
+        assert page.locator('[data-testid="stDataFrame"]').count() == 5
+        assert "z=0.3" in page.url  # the knobs travel with the link
+        page.get_by_text("does not hold").first.wait_for(state="attached")
+
+
+@SCHEMES
+def test_learning(chrome: Any, house: str, scheme: str) -> None:
+    with opened(chrome, f"{house}/learning", color_scheme=scheme) as page:
+        page.get_by_role("heading", name="Does the gate learn whom to trust?").wait_for()
+        told(page, 4)
+        page.get_by_text("Does it lean towards the better branch?").wait_for()
+
+
+@SCHEMES
+def test_about(chrome: Any, house: str, scheme: str) -> None:
+    with opened(chrome, f"{house}/about", color_scheme=scheme) as page:
+        page.get_by_role("heading", name="This installation").wait_for()
+        page.locator(".katex").nth(2).wait_for()
+        assert page.locator(".katex-error").count() == 0
+
+
+def test_lessons_equations_are_rendered(chrome: Any, house: str) -> None:
+    from app.lessons import LESSONS
+
+    with opened(chrome, f"{house}/lessons") as page:
+        for lesson in LESSONS.values():
+            page.get_by_role("button", name=lesson.short).click()
+            page.get_by_role("heading", name=lesson.title).wait_for()
+            page.locator(".katex").first.wait_for()
+            assert page.locator(".katex-error").count() == 0
+
+
+@pytest.mark.parametrize("name", ["calibration", "learning", "results"])
+def test_without_assets_every_page_says_so_and_how(chrome: Any, app: str, name: str) -> None:
+    """`app` has streams, but neither predictions nor results."""
+    with opened(chrome, f"{app}/{name}") as page:
+        page.get_by_text("python -m train.").first.wait_for()
+        assert page.locator('[data-testid="stException"]').count() == 0
