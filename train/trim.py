@@ -1,0 +1,139 @@
+"""Fit Knob-ODE's command to static memory: `python -m train.trim CHECKPOINT ...`.
+
+u* <- a u* + b, the two numbers that minimise the cross-entropy of streams in which the static branch has memory.
+Training compares the branches frame by frame, where the eye mostly wins; a memory of many noisy frames is worth more
+than one frame, so the gate must close earlier. The order of samples by u* stays (a > 0), and with it the AUC against OA.
+Streams are of held-out images under the four training corruptions; the fit is folded into the last layer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from knob_core import checkpoint, data, fusion, gate, metrics
+from knob_core.corruptions import TRAINING
+from knob_core.data import Images, Labels
+from knob_core.models import GatedClassifier, KnobODE
+from knob_core.pixels import to_bytes
+from knob_core.streams import ControlledStream
+from train import branching
+
+FRAMES = 32
+PATHS = 20  # images of one stream
+STREAMS = 3  # of each corruption, each between two severities of its own
+HELD_OUT = 2000  # the last training images, which the recipes never train on
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Branch outputs of P paths."""
+
+    z_static: NDArray  # (P, T, K)
+    z_dyn: NDArray  # (P, T, K)
+    u_star: NDArray  # (P, T)
+    labels: NDArray  # (P,)
+
+
+@dataclass(frozen=True)
+class Trim:
+    scale: float  # a
+    offset: float  # b
+    before: float  # mean cross-entropy, nats
+    after: float
+
+
+def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 0) -> Streams:
+    """Every training corruption, a turn between two severities, each stream over images of its own."""
+    draw = np.random.default_rng(seed)
+    member = branching.member(model, seed)
+    parts: list[list[NDArray]] = []
+    for number, name in enumerate(name for name in TRAINING for _ in range(STREAMS)):
+        chosen = np.arange(number * PATHS, (number + 1) * PATHS) % len(labels)
+        before, after = draw.uniform(0, 5, 2)
+        severity = np.where(np.arange(FRAMES) < draw.integers(FRAMES // 4, 3 * FRAMES // 4), before, after)
+        stream = ControlledStream(images[chosen], severity, name, 1, seed)
+        frames = np.concatenate([to_bytes(stream.frames(0, FRAMES, path, 0)) for path in range(PATHS)])
+        found = branching.compute([member], frames)[member.branches]
+        shape = (PATHS, FRAMES)
+        z_static, z_dyn = (z.reshape(*shape, -1) for z in (found.z_static, found.z_dyn))
+        parts.append([z_static, z_dyn, found.u_star.reshape(shape), labels[chosen]])
+    return Streams(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def loss(made: Streams, zeta: float, omega_n: float, scale: float, offset: float) -> float:
+    """Mean cross-entropy with memory, every state starting from what its first frame shows."""
+    u_star = scale * made.u_star.astype(np.float64) + offset
+    u = _settled_run(u_star, zeta, omega_n)
+    z_static = np.swapaxes(_settled_run(np.swapaxes(made.z_static, 1, 2).astype(np.float64), zeta, omega_n), 1, 2)
+    log_p = metrics.log_softmax(fusion.fuse(z_static, made.z_dyn.astype(np.float64), gate.sigmoid(u)))
+    return float(-np.take_along_axis(log_p, np.broadcast_to(made.labels[:, None, None], (*u.shape, 1)), -1).mean())
+
+
+def _settled_run(x: NDArray, zeta: float, omega_n: float) -> NDArray:
+    first = x[..., 0]
+    return gate.run(x, zeta, omega_n, state=np.stack([first, np.zeros_like(first)], -1))[0]
+
+
+def fit(made: Streams, zeta: float, omega_n: float) -> Trim:
+    """The best a > 0 and b."""
+    from scipy.optimize import minimize
+
+    def objective(x: NDArray) -> float:
+        return loss(made, zeta, omega_n, float(np.exp(x[0])), float(x[1]))
+
+    found = minimize(objective, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
+    return Trim(float(np.exp(found.x[0])), float(found.x[1]), objective(np.zeros(2)), float(found.fun))
+
+
+def apply(model: GatedClassifier, trim: Trim) -> None:
+    """Fold a u* + b into the command's last layer."""
+    last: Any = model.command.net[-1]
+    with torch.no_grad():
+        last.weight.mul_(trim.scale)
+        last.bias.mul_(trim.scale).add_(trim.offset)
+
+
+def trim_file(path: Path, out: Path, images: Images, labels: Labels) -> Trim:
+    """Read a checkpoint, fit, and write it as `out`; its header says what was done, and it is done once."""
+    header = checkpoint.read_header(path)
+    if "trim" in header:
+        raise ValueError(f"{path} has been trimmed already: {header['trim']}")
+    model = checkpoint.load(path)
+    if not isinstance(model, KnobODE):
+        raise ValueError(f"{path} is a {model.method}; only knob-ode runs with static memory")
+    trim = fit(streams(model, images, labels, int(header.get("seed", 0))), model.knobs.zeta, model.knobs.omega_n)
+    apply(model, trim)
+    done = {name: round(getattr(trim, name), 6) for name in ("scale", "offset", "before", "after")}
+    checkpoint.save(model, out, {**header, "trim": done})
+    return trim
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m train.trim", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("checkpoints", nargs="+", type=Path, metavar="CHECKPOINT")
+    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument("--out", type=Path, metavar="NAME", default=Path("trimmed.safetensors"),
+                        help="file name beside each checkpoint (default: %(default)s)")  # fmt: skip
+    args = parser.parse_args(arguments)
+    try:
+        images, labels = data.load_cifar10(args.data, "train")
+        for path in args.checkpoints:
+            trim = trim_file(path, path.with_name(args.out.name), images[-HELD_OUT:], labels[-HELD_OUT:])
+            print(f"{path}: u* <- {trim.scale:.3f} u* {trim.offset:+.3f}, loss {trim.before:.4f} -> {trim.after:.4f}")
+    except (ValueError, FileNotFoundError) as error:
+        print(f"train.trim: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
