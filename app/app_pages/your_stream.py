@@ -80,7 +80,7 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
             show(own_stream.of_logits(id, title, uploaded), uploaded)
         else:
             pictures = read_pictures(files, CLASSES)
-            bar = st.progress(0.0, "Looking at the pictures")
+            bar = news.progress(0.0, "Looking at the pictures")
             show(own_stream.of_pictures(id, title, pictures, bar.progress), None)
             bar.empty()
     except ValueError as error:
@@ -165,29 +165,32 @@ def take_away() -> None:
         weights = ", ".join(f"{w:.4g}" for w in own.weights)
         lines = (
             f"command = Command(weights=({weights}))\n"
-            f'stream = KnobStream(wrap.{door}(model, command), settings="knob.toml")'
+            f"source = wrap.{door}(model, command)\n"
+            'stream = KnobStream(source, settings="knob.toml")'
         )
     st.code(f"{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
-upload()
-if st.session_state.get("own_complaint"):
-    st.error(st.session_state["own_complaint"], icon=":material/error:")
-if st.session_state.get("own_stream") is None:
-    st.info(
-        "Tune the knobs on what your own model sees: give its logits, or pictures for ours.", icon=":material/tune:"
-    )
-else:
-    above, below = st.container(), st.columns([1, 1, 2], gap="medium")
-    with below[0]:
-        shown = choose_stream(st.session_state["own_stream"])
-        st.caption(" ".join(st.session_state["own_notes"]))
-    with above:
-        fast(shown)
-    with below[1]:
-        tune(shown)
-    with below[2]:
-        take_away()
-    tape(shown.tape(), key="own_tape")
+row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
+with row:
+    upload()
+with news:
+    if st.session_state.get("own_complaint"):
+        st.error(st.session_state["own_complaint"], icon=":material/error:")
+with stage:
+    if st.session_state.get("own_stream") is None:
+        st.info("Tune the knobs on what your own model sees: give its logits, or pictures for ours.")
+    else:
+        above, below = st.container(), st.columns([1, 1, 2], gap="medium")
+        with below[0]:
+            shown = choose_stream(st.session_state["own_stream"])
+            st.caption(" ".join(st.session_state["own_notes"]))
+        with above:
+            fast(shown)
+        with below[1]:
+            tune(shown)
+        with below[2]:
+            take_away()
+        tape(shown.tape(), key="own_tape")
 state.freeze_garbage()
