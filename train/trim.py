@@ -2,7 +2,7 @@
 
 u* <- a u* + b, the two numbers that minimise the cross-entropy of streams in which the static branch has memory.
 Training compares the branches frame by frame, where the eye mostly wins; a memory of many noisy frames is worth more
-than one frame, so the gate must close earlier. The order of samples by u* stays (a > 0), and with it the AUC against OA.
+than one frame, so the gate must close earlier. The order of samples by u* stays (a > 0), and so does the AUC (OA).
 Streams are of held-out images under the four training corruptions; the fit is folded into the last layer.
 """
 
