@@ -62,10 +62,11 @@ def _gate(g: Array, like: Array) -> Array:
 def fuse(z_static: Array, z_dyn: Array, g: Array) -> Array:
     """z_fuse (..., K): g = 1 is the dynamic branch, g = 0 the static one, both exactly."""
     z_static, z_dyn = _branches(z_static, z_dyn)
-    return _fuse(z_static, z_dyn, _gate(g, z_static))
+    return mix(z_static, z_dyn, _gate(g, z_static))
 
 
-def _fuse(z_static: Array, z_dyn: Array, g: Array) -> Array:
+def mix(z_static: Array, z_dyn: Array, g: Array) -> Array:
+    """`fuse` for arrays that are known to be good: nothing is checked."""
     z_fuse = g[..., None] * z_dyn
     z_fuse += (1 - g)[..., None] * z_static
     return z_fuse
@@ -75,7 +76,7 @@ def diagnose(z_static: Array, z_dyn: Array, g: Array) -> Fusion:
     """Fusion with margins, T_eff and CSR in one pass."""
     z_static, z_dyn = _branches(z_static, z_dyn, classes=2)
     g = _gate(g, z_static)
-    z_fuse = _fuse(z_static, z_dyn, g)
+    z_fuse = mix(z_static, z_dyn, g)
     k, j = top2(z_fuse)
     m_static = pick(z_static, k) - pick(z_static, j)
     m_dyn = pick(z_dyn, k) - pick(z_dyn, j)

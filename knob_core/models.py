@@ -85,8 +85,8 @@ def stage_statistics(early: list[Tensor]) -> Tensor:
     """Mean and standard deviation of every early channel, (N, 14w): what the last features forgot of the severity."""
     parts = []
     for x in early:
-        variance, mean = torch.var_mean(x, (2, 3), correction=0)
-        parts += [mean, (variance + 1e-6).sqrt()]
+        mean, square = x.mean((2, 3)), x.square().mean((2, 3))  # a fifth of the time of torch.var_mean
+        parts += [mean, ((square - mean.square()).clamp_min(0) + 1e-6).sqrt()]
     return torch.cat(parts, 1)
 
 
@@ -186,7 +186,7 @@ class GatedClassifier(nn.Module):
 
     def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
         """Fused logits (N, K)."""
-        return fusion.fuse(outputs.z_static, outputs.z_dyn, self.gate(outputs.u_star, mode))
+        return fusion.mix(outputs.z_static, outputs.z_dyn, self.gate(outputs.u_star, mode))
 
     def predict(self, images: Tensor, mode: str = "reset") -> Tensor:
         return self.logits(self(images), mode)
@@ -278,7 +278,7 @@ class KnobODE(GatedClassifier):
         if mode == "settled":
             return torch.sigmoid(u_star)
         zeta, omega_n = self.knobs.values
-        return torch.sigmoid(gate.reset_gain(zeta, omega_n) * u_star)
+        return torch.sigmoid(gate.one_step_gain(zeta, omega_n) * u_star)
 
     def stream_gate(self, u_star: Tensor) -> Tensor:
         zeta, omega_n = self.knobs.values
