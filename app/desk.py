@@ -111,7 +111,8 @@ class Desk:
         if not isinstance(view, Mapping) or view.get("epoch") != self.view_epoch:
             return
         panel, unit = view.get("panel"), view.get("unit")
-        self.view = View(panel if panel in tuple(PANELS) else self.view.panel, unit if unit in UNITS else self.view.unit)
+        panel = panel if panel in tuple(PANELS) else self.view.panel
+        self.view = View(panel, unit if unit in UNITS else self.view.unit)
         self.settings = replace(self.settings, frame_rate=clamp(view.get("fps"), FPS, self.settings.frame_rate))
 
     def seen(self) -> dict[str, Any]:

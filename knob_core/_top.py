@@ -60,4 +60,4 @@ def pick(z: Array, k: Array) -> Array:
     xp = namespace(z)
     if xp is np:
         return np.take_along_axis(z, k[..., None], -1)[..., 0]
-    return z.gather(-1, k[..., None])[..., 0]  # unlike take_along_dim, it leaves an exported graph free in its batch size
+    return z.gather(-1, k[..., None])[..., 0]  # take_along_dim would fix an exported graph's batch size

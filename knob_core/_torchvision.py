@@ -1,7 +1,7 @@
 """Import torchvision where its compiled operators are absent.
 
-PyPI's torchvision is built against CUDA; on a CPU-only torch its import fails because two detection operators were never
-registered. Knob uses none of them, so their schemas alone are declared, and only where the plain import fails.
+PyPI's torchvision is built against CUDA; on a CPU-only torch its import fails because two detection operators were
+never registered. Knob uses neither, so their schemas alone are declared, and only where the plain import fails.
 """
 
 from __future__ import annotations
