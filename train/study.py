@@ -31,7 +31,8 @@ VARIANTS: dict[str, dict[str, float]] = {
     "severity target only": {"advantage_weight": 0.0},
     "severity target halved": {"severity_weight": POCKET.severity_weight / 2},
     "severity target doubled": {"severity_weight": POCKET.severity_weight * 2},
-    "static not smoothed": {"static_smoothing": 0.0},
+    "no branch smoothed": {"static_smoothing": 0.0, "dyn_smoothing": 0.0},
+    "dynamic not smoothed": {"dyn_smoothing": 0.0},
     "static smoothed twice": {"static_smoothing": POCKET.static_smoothing * 2},
 }
 
