@@ -1,6 +1,7 @@
 """Put finished runs where the console finds them: `python -m train.ship` writes assets/checkpoints in half precision.
 
 A model ships only when half precision leaves its accuracy on the sample as it was.
+A run that `train.trim` has fitted to static memory ships as fitted.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"train.ship: no finished run under {args.runs / args.recipe}", file=sys.stderr)
         return 1
     for path in finished:
-        ship(path)
+        trimmed = path.with_name("trimmed.safetensors")  # made by train.trim
+        ship(trimmed if trimmed.is_file() else path)
     return 0
 
 

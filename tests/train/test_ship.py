@@ -41,3 +41,12 @@ def test_a_model_that_half_precision_hurts_stays_home(
 def test_nothing_finished_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ship.main(["--runs", str(tmp_path)]) == 1
     assert "no finished run" in capsys.readouterr().err
+
+
+def test_a_trimmed_run_ships_as_trimmed(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trimmed = finished.with_name("trimmed.safetensors")
+    checkpoint.save(checkpoint.load(finished), trimmed, {"seed": 2, "trim": {"offset": -1.0}})
+    shipped: list[Path] = []
+    monkeypatch.setattr(ship, "ship", shipped.append)
+    assert ship.main(["--runs", str(tmp_path / "runs")]) == 0
+    assert shipped == [trimmed]
