@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,7 +25,7 @@ from train.batches import Batch, augment, corrupt_chunk
 from train.recipes import POCKET, Recipe
 
 SEVERITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
-VARIANTS: dict[str, dict[str, float]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "the recipe": {},
     "fused loss only": {"severity_weight": 0.0, "advantage_weight": 0.0},
     "advantage target only": {"severity_weight": 0.0},
