@@ -71,7 +71,7 @@ def table_1(summary: pd.DataFrame, paper: pd.DataFrame | None, output: str, scop
     if theirs is not None:
         rows["paper's ECE"] = theirs["ece_deb"].to_numpy()
     rows["NLL, nats"], rows["Brier"] = found["nll_mean"], found["brier_mean"]
-    return rows
+    return rows.dropna(axis=1, how="all")  # one seed has no scatter
 
 
 def table_2(cost: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:

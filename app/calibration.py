@@ -11,6 +11,7 @@ import numpy as np
 from app import results
 from app.cells import Looked, Selection, cells_of
 from app.figures import calibration as draw
+from app.figures.parts import axis
 from knob_core import gate, metrics
 from knob_core.probes.temperature import rank_correlation
 from knob_core.reliability import Reliability
@@ -206,8 +207,12 @@ def _temperature(looked: Looked, fused: Fused) -> list[dict[str, Any]]:
             subsets[subset] = np.stack([quartiles(values[here]) if len(here) else nothing for here in groups], axis=1)
     rho = rank_correlation(levels, spreads["t_eff"]["all"][1])
     rho_csr = rank_correlation(levels, spreads["csr"]["all"][1])
+    # Most mixing cools by a few percent, some by a factor of three: T_eff - 1 on a logarithmic scale shows both.
+    hotter = {name: np.maximum(part - 1, 1e-9) for name, part in spreads["t_eff"].items()}
+    t_axis = axis((-2.4, 1.05), "effective temperature", [0.01, 0.03, 0.1, 0.3, 1, 3, 10], type="log",
+                  ticktext=["1.01", "1.03", "1.1", "1.3", "2", "4", "11"])  # fmt: skip
     t_words = {
-        "title": "Fusion as a temperature (T_eff)", "axis": "effective temperature", "low": 0.9, "high": 4.0,
+        "title": "Fusion as a temperature (T_eff)", "span": (10**-2.4, 10**1.05), "yaxis": t_axis,
         "note": (
             f"Mixing cools the surer branch by this factor. ρ with severity: {_rho(rho)} (of the medians). Both "
             f"branches "
@@ -216,14 +221,14 @@ def _temperature(looked: Looked, fused: Fused) -> list[dict[str, Any]]:
         "alt": f"effective temperature by severity, medians and quartiles; rank correlation {_rho(rho)}",
     }  # fmt: skip
     c_words = {
-        "title": "How much confidence is left (CSR)", "axis": "share of confidence kept", "low": 0.6, "high": 1.02,
+        "title": "How much confidence is left (CSR)", "span": (0.7, 1.02), "yaxis": axis((0.7, 1.02), "share kept"),
         "note": (
             f"1 keeps all of the surer branch's confidence, 0.9 nine tenths of it. ρ with severity: {_rho(rho_csr)}."
         ),
         "alt": f"confidence shrinkage by severity, medians and quartiles; rank correlation {_rho(rho_csr)}",
     }  # fmt: skip
     return [
-        draw.by_severity("t_eff", levels, spreads["t_eff"], t_words),
+        draw.by_severity("t_eff", levels, hotter, t_words),
         draw.by_severity("csr", levels, spreads["csr"], c_words),
     ]
 

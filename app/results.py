@@ -28,19 +28,23 @@ NEEDED = {  # table: the columns that a page cannot do without
 class Missing(Exception):
     """A table is not there or cannot be read; the message names it and the command that makes it."""
 
+    def __init__(self, what: str, command: str) -> None:
+        super().__init__(f"{what} Make it: `{command}`")
+        self.what, self.command = what, command
+
 
 def table(name: str) -> pd.DataFrame:
     """A table by its name, as a copy, if it has the columns that the pages need."""
     path, command = FOLDER / f"{name}.csv", MADE_BY.get(name, EVALUATE)
     if not path.is_file():
-        raise Missing(f"`{path.name}` is not in `assets/results` yet. Make it: `{command}`")
+        raise Missing(f"`{path.name}` is not in `assets/results` yet.", command)
     try:
         frame = _read(str(path), path.stat().st_mtime_ns).copy()
     except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise Missing(f"`{path.name}` cannot be read ({error}). Make it anew: `{command}`") from error
+        raise Missing(f"`{path.name}` cannot be read ({error}).", command) from error
     lacking = [column for column in NEEDED.get(name, ()) if column not in frame.columns]
     if lacking:
-        raise Missing(f"`{path.name}` lacks {', '.join(lacking)}. Make it anew: `{command}`")
+        raise Missing(f"`{path.name}` lacks {', '.join(lacking)}.", command)
     return frame
 
 

@@ -186,6 +186,7 @@ def help_words() -> None:
 
 
 st.html(f"<style>{STICKY}</style>")
+selection()  # a link may have something to complain of
 for complaint in state.complaints():
     st.warning(complaint)
 page()

@@ -81,7 +81,7 @@ def page() -> None:
         learning = results.table("learning")
         methods = epochs.gated(learning)
         if not methods:
-            raise Missing(f"`learning.csv` has no curves of a gate. Make it anew: `{results.EVALUATE}`")
+            raise Missing("`learning.csv` has no curves of a gate.", results.EVALUATE)
     except Missing as error:
         st.warning(str(error))
         return

@@ -33,12 +33,15 @@ HELP = {
 def tables(*names: str) -> dict[str, pd.DataFrame | None]:
     """Tables by name; None, and a plain word on the page, for what is missing."""
     found: dict[str, pd.DataFrame | None] = {}
+    lacking: dict[str, list[str]] = {}
     for name in names:
         try:
             found[name] = results.table(name)
         except Missing as error:
             found[name] = None
-            st.warning(str(error))
+            lacking.setdefault(error.command, []).append(error.what)
+    for command, what in lacking.items():
+        st.warning(f"{' '.join(what)} Make it: `{command}`")
     return found
 
 

@@ -142,7 +142,7 @@ def gaps(table: Reliability, before: Reliability | None) -> dict[str, Any]:
 
 def by_severity(id: str, levels: np.ndarray, spreads: dict[str, np.ndarray], words: dict[str, Any]) -> dict[str, Any]:
     """Quartiles (3, S) of a quantity at each severity for each subset; a band for all, medians for each."""
-    low, high, title = words.pop("low"), words.pop("high"), words.pop("axis")
+    (low, high), scale = words.pop("span"), words.pop("yaxis")
     data = []
     for name in [name for name in ("disagree", "agree", "all") if name in spreads]:
         quartiles, color = spreads[name], SUBSETS[name][0]
@@ -154,8 +154,8 @@ def by_severity(id: str, levels: np.ndarray, spreads: dict[str, np.ndarray], wor
     layout = {
         "margin": MARGIN,
         "xaxis": axis((0.7, 5.3), "severity", [1, 2, 3, 4, 5], anchor="y"),
-        "yaxis": axis((low, high), title, anchor="x"),
-        "shapes": [across(1, "muted", "dash")],
+        "yaxis": {**scale, "anchor": "x"},
+        "shapes": [across(1, "muted", "dash")] if low < 1 < high else [],
     }
     legend = [["", SUBSETS[name][0], SUBSETS[name][1]] for name in spreads]
     return card(id, {"data": data, "layout": layout}, span=4, height=260, legend=legend, **words)

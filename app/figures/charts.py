@@ -95,7 +95,7 @@ def curves(
 ) -> dict[str, Any]:  # fmt: skip
     """Columns over epochs, (label, colour) each: a thin line a seed, a thick one for their mean, and level lines."""
     data: list[dict[str, Any]] = []
-    for column, (label, color) in columns.items():
+    for (column, (label, color)), dash in zip(columns.items(), ("solid", "dash", "dashdot"), strict=False):
         if column not in frame.columns:
             continue
         known = frame.dropna(subset=[column])
@@ -106,18 +106,20 @@ def curves(
                 data.append(curve(part["epoch"], part[column], words, color, width=1.0, opacity=0.45, legend=False))
         mean = known.groupby("epoch")[column].mean()
         words = f"{label}{', mean of seeds' if several else ''}"
-        data.append(curve(mean.index, mean, words, color, width=2.6, opacity=1.0, legend=True))
+        data.append(curve(mean.index, mean, words, color, width=2.6, opacity=1.0, legend=True, dash=dash))
     for label, (level, color) in (lines or {}).items():
         ends = frame["epoch"].agg(["min", "max"]).tolist()
-        trace = curve(pd.Series(ends), pd.Series([level, level]), label, color, width=1.4, opacity=1.0, legend=True)
-        data.append(trace | {"line": {"color": color, "width": 1.4, "dash": "dot"}})
+        level_line = pd.Series([level, level])
+        data.append(curve(ends, level_line, label, color, width=1.4, opacity=1.0, legend=True, dash="dot"))
     frame_of = layout("epoch", y)
     if span:
         frame_of["yaxis"]["range"] = list(span)
     return {"data": data, "layout": frame_of}
 
 
-def curve(x: Any, y: pd.Series, name: str, color: str, *, width: float, opacity: float, legend: bool) -> dict[str, Any]:
+def curve(
+    x: Any, y: pd.Series, name: str, color: str, *, width: float, opacity: float, legend: bool, dash: str = "solid"
+) -> dict[str, Any]:
     """One line of a chart."""
     hover = f"<b>{name}</b><br>epoch %{{x:g}}: %{{y:.4g}}<extra></extra>"
     return {
@@ -125,7 +127,7 @@ def curve(x: Any, y: pd.Series, name: str, color: str, *, width: float, opacity:
         "mode": "lines",
         "x": list(x),
         "y": y.tolist(),
-        "line": {"color": color, "width": width},
+        "line": {"color": color, "width": width, "dash": dash},
         "opacity": opacity,
         "name": name,
         "showlegend": legend,
