@@ -90,9 +90,9 @@ def test_a_drag_in_a_real_browser(folder: Path) -> None:
     if real.chromium() is None:
         pytest.skip(real.HOW)
     with (
-        real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as url,
+        real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as server,
         real.browser() as chrome,
-        opened(chrome, f"{url}/calibration") as page,
+        opened(chrome, f"{server.url}/calibration") as page,
     ):
         drawn(page)
         box = page.get_by_role("slider", name="ωₙ", exact=True).bounding_box()

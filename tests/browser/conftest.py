@@ -36,8 +36,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip(real.HOW)
     folder = made_cells.assets(tmp_path_factory.mktemp("made") / "assets")
     made_results.write(folder / "results")
-    with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as url:
-        yield url
+    with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as running:
+        yield running.url
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from browser import PATIENCE
+
 # Streamlit's browser side looks for its server beside the page's own address first, and is told no.
 EXPECTED_404 = ("/_stcore/health", "/_stcore/host-config")
 
@@ -15,7 +17,7 @@ def opened(chrome: Any, address: str, **options: Any) -> Iterator[Any]:
     """A page of 1280 x 800 at rest; on leaving, the browser's console must have been silent."""
     context = chrome.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: _note(message, faults))
