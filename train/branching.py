@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,7 @@ class Member:
     model: GatedClassifier
     encoder: str  # digest of the encoder's weights
     branches: str  # digest of all that its branch outputs depend on
+    trim: float = 0.0  # what train.trim added to u*
 
     @property
     def name(self) -> str:
@@ -82,7 +83,8 @@ def load(paths: Sequence[Path], device: str | torch.device = "cpu") -> list[Memb
         header = checkpoint.read_header(path)
         if not isinstance(header.get("seed"), int):
             raise ValueError(f"{path} does not say which seed it was trained with")
-        members.append(member(checkpoint.load(path, device), header["seed"]))
+        trim = header.get("trim", {}).get("offset", 0.0)
+        members.append(replace(member(checkpoint.load(path, device), header["seed"]), trim=float(trim)))
     members.sort(key=lambda m: (m.seed, METHODS.index(m.method)))
     names = [m.name for m in members]
     twice = sorted({name for name in names if names.count(name) > 1})

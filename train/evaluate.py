@@ -78,7 +78,8 @@ def evaluate(
 
 def _knobs(member: Member) -> dict[str, float]:
     knobs = getattr(member.model, "knobs", None)
-    return {} if knobs is None else {"zeta": round(knobs.zeta, 6), "omega_n": round(knobs.omega_n, 6)}
+    found = {} if knobs is None else {"zeta": round(knobs.zeta, 6), "omega_n": round(knobs.omega_n, 6)}
+    return found | ({"trim": member.trim} if member.trim else {})
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -160,7 +160,7 @@ def e1_table(results: Results) -> str:
             [
                 NAMES[str(method)],
                 str(mode),
-                " ".join(number(value) for value in medians),
+                " ".join(number(value, 3) for value in medians),
                 number(part["spearman_severity_medians"].mean()),
                 number(part["spearman_cell_medians"].mean()),
                 number(part["spearman_samples"].mean()),
