@@ -83,11 +83,11 @@ def e1(results: Results) -> Figure:
         axes[0].errorbar(
             part.index, part["csr_mean"], yerr=part["csr_sem"], color=colour, label=subset, marker=".", capsize=2
         )
-        axes[1].plot(part.index, part["t_eff_median"], color=colour, label=subset, marker=".")
+        axes[1].semilogy(part.index, part["t_eff_median"] - 1, color=colour, label=subset, marker=".")
     every = mean.loc["all"]
-    axes[1].fill_between(every.index, every["t_eff_q25"], every["t_eff_q75"], color=GATE, alpha=0.15, lw=0)
+    axes[1].fill_between(every.index, every["t_eff_q25"] - 1, every["t_eff_q75"] - 1, color=GATE, alpha=0.15, lw=0)
     axes[0].set(xlabel="severity", ylabel="CSR, mean ± SEM")
-    axes[1].set(xlabel="severity", ylabel="T_eff, median (band: quartiles)")
+    axes[1].set(xlabel="severity", ylabel="T_eff - 1, median (band: quartiles)")
     axes[0].legend()
     bins = results["e1_reliability"].query(f"method == 'knob-ia' and mode == 'settled' and seed == {results.seeds[0]}")
     axes[2].plot([0, 1], [0, 1], color=SEVERITY, lw=0.8)
@@ -177,7 +177,7 @@ def e3_step(results: Results) -> Figure:
                 part["frame"], part[f"{name}_q25"], part[f"{name}_q75"], color=colour, alpha=0.2, lw=0
             )  # fmt: skip
         axis.set(xlabel="frame", title=f"{NAMES[method]}, shot noise", ylim=(0, 1.05))
-    axes[0].legend(fontsize=7, loc="lower right")
+    axes[0].legend(fontsize=7, loc="lower center")
     return figure
 
 
