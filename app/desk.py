@@ -45,6 +45,7 @@ class Desk:
     live: Live | None = None
     tick: int = 0
     speed: int = 10
+    body: float = 0.0  # ms that the last answer took
 
     def push(self, settings: Settings) -> None:
         """Move the knobs from Python: a link, a settings file."""

@@ -17,12 +17,13 @@ def tape(content: dict[str, Any], *, key: str) -> None:
     _tape(key=key, data={**common(), **content}, height=1)
 
 
+def spec() -> dict[str, Any]:
+    """The board's tabs and units."""
+    panels = [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()]
+    return {"panels": panels, "units": UNITS}
+
+
 def board(message: dict[str, Any], *, key: str) -> dict[str, Any] | None:
     """Mount the board with what moves; what the visitor chose to look at comes back (None: nothing yet)."""
-    spec = {
-        "panels": [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()],
-        "units": UNITS,
-    }
-    return _board(
-        key=key, data={**common(), **message, "spec": spec}, default={"view": None}, on_view_change=nothing
-    ).view
+    data = {**common(), **message, "spec": spec()}
+    return _board(key=key, data=data, default={"view": None}, on_view_change=nothing).view

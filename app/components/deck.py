@@ -14,21 +14,23 @@ from app.knobs import HELP, KNOBS, SPEEDS, presets
 _deck = register("knob_deck", "deck")
 
 
-def deck(
+def content(
     values: dict[str, Any],
     *,
-    key: str,
     epoch: int,
     seq: int = 0,
+    body: float = 0.0,
     regime: str = "",
     words: str = "",
     pinned: str = "",
     trained: tuple[float, float] | None = None,
     switches: bool = True,
     transport: bool = True,
-    on_hand: Callable[[], None] = nothing,
-) -> dict[str, Any] | None:
-    """Mount the deck; the enclosing fragment reruns while a knob turns. None until a hand has touched it."""
+) -> dict[str, Any]:
+    """What the deck shows: values that are obeyed on a new epoch, the receipt `seq`, words about the regime.
+
+    `body` is how long Python took, in ms: the deck may then send one value ahead of the receipt.
+    """
     marks = dict(zip(("zeta", "omega_n"), trained, strict=True)) if trained else {}
     spec = {
         "knobs": [{**knob, "trained": marks.get(knob["id"])} for knob in KNOBS],
@@ -38,6 +40,21 @@ def deck(
         "speeds": SPEEDS,
         "help": HELP,
     }
-    state = {"seq": seq, "epoch": epoch, "values": values, "regime": regime, "words": words, "pinned": pinned}
-    result = _deck(key=key, data={**common(), **state, "spec": spec}, default={"hand": None}, on_hand_change=on_hand)
-    return result.hand
+    state = {
+        "seq": seq,
+        "body": body,
+        "epoch": epoch,
+        "values": values,
+        "regime": regime,
+        "words": words,
+        "pinned": pinned,
+    }
+    return {**state, "spec": spec}
+
+
+def deck(
+    values: dict[str, Any], *, key: str, on_hand: Callable[[], None] = nothing, **shown: Any
+) -> dict[str, Any] | None:
+    """Mount the deck (`shown`: see `content`); the enclosing fragment reruns while a knob turns. None until touched."""
+    data = {**common(), **content(values, **shown)}
+    return _deck(key=key, data=data, default={"hand": None}, on_hand_change=on_hand).hand

@@ -1,6 +1,6 @@
 // What moves with the hand: read-outs, scope, film strip and the open panel, all drawn from one message.
 // The part of a stream that no knob changes (the tape) comes once, by tape.js; the message names it.
-import { once } from "./look.js";
+import { once, put } from "./look.js";
 import { Painter, numbers } from "./painter.js";
 import { drawSpring } from "./spring.js";
 
@@ -105,8 +105,7 @@ class Board {
     const { message: m, box } = this;
     const tape = m && tapes.get(m.tape);
     if (!tape) return;
-    const style = getComputedStyle(box);
-    this.font = style.fontFamily;
+    this.font ??= getComputedStyle(box).fontFamily;
     this.tape = tape;
     const layout = { ...tape.figure.layout, ...m.scope.layout, shapes: [...(tape.figure.layout.shapes || []), ...(m.scope.shapes || [])] };
     this.figure = { data: [...(m.scope.ghosts === false ? [] : tape.figure.data), ...m.scope.data], layout };
@@ -117,15 +116,14 @@ class Board {
     this.open(m.panel);
     if (this.cursor !== null) this.point(this.cursor);
     this.updates += 1;
-    box.dataset.updates = this.updates;
-    box.dataset.seq = m.seq;
-    box.dataset.tape = m.tape;
+    put(box, "data-updates", "1"); // it has been drawn
+    put(box, "data-tape", m.tape);
   }
 
   caption(tape, m) {
     const find = (q) => this.box.querySelector(q);
-    find(".scope .title").textContent = m.scope.title;
-    find(".scope canvas").setAttribute("aria-label", m.scope.alt);
+    put(find(".scope .title"), "text", m.scope.title);
+    put(find(".scope canvas"), "aria-label", m.scope.alt);
     const legend = find(".legend");
     const key = JSON.stringify(m.scope.legend);
     if (legend.dataset.key === key) return;
@@ -154,18 +152,15 @@ class Board {
       });
     }
     const x = this.scope.axes.x;
-    film.style.marginLeft = `${x.from}px`;
-    film.style.marginRight = `${this.scope.size.w - x.to}px`;
+    put(film, "style", `margin-left: ${x.from}px; margin-right: ${this.scope.size.w - x.to}px`);
     [...film.children].forEach((cell, i) => {
       const seen = m.film.pred[i];
       const known = seen !== null && seen !== undefined;
       const wrong = known && tape.truth >= 0 && seen !== tape.truth;
-      cell.classList.toggle("wrong", wrong);
-      cell.classList.toggle("ahead", !known);
-      cell.lastChild.textContent = known ? (wrong ? "✕ " : "") + tape.short[seen] : "";
-      cell.title = known
-        ? `frame ${f.frames[i]}: true ${tape.classes[tape.truth] ?? "unknown"}, seen as ${tape.classes[seen]} (${(100 * m.film.conf[i]).toFixed(0)} % sure)`
-        : `frame ${f.frames[i]}`;
+      put(cell, "class", `cell${wrong ? " wrong" : ""}${known ? "" : " ahead"}`);
+      put(cell.lastChild, "text", known ? (wrong ? "✕ " : "") + tape.short[seen] : "");
+      const sure = known ? `: true ${tape.classes[tape.truth] ?? "unknown"}, seen as ${tape.classes[seen]}` : "";
+      put(cell, "title", `frame ${f.frames[i]}${sure}${known ? ` (${(100 * m.film.conf[i]).toFixed(0)} % sure)` : ""}`);
     });
   }
 
@@ -179,22 +174,24 @@ class Board {
     }
     list.forEach((r, i) => {
       const card = row.children[i];
-      card.dataset.id = r.id;
-      card.title = r.help;
-      card.children[0].textContent = r.label;
-      const big = card.children[1];
-      if (big.dataset.now !== r.now) {
-        big.dataset.now = r.now;
-        big.textContent = r.now;
+      const [label, big, rest] = card.children;
+      put(card, "data-id", r.id);
+      put(card, "title", r.help);
+      put(card, "data-better", r.better);
+      put(label, "text", r.label);
+      put(big, "text", r.now);
+      while (rest.children.length > r.rest.length) rest.lastChild.remove();
+      while (rest.children.length < r.rest.length) {
+        const pair = element("span", "", rest);
+        element("i", "", pair);
+        element("b", "", pair);
       }
-      card.dataset.better = r.better;
-      card.children[2].innerHTML = "";
-      for (const [name, value] of r.rest) {
-        const pair = element("span", "", card.children[2]);
-        pair.dataset.name = name;
-        element("i", "", pair, name + " ");
-        element("b", "", pair, value);
-      }
+      r.rest.forEach(([name, value], k) => {
+        const pair = rest.children[k];
+        put(pair, "data-name", name);
+        put(pair.firstChild, "text", name + " ");
+        put(pair.lastChild, "text", value);
+      });
     });
   }
 
@@ -202,14 +199,15 @@ class Board {
     const find = (q) => this.box.querySelector(q);
     for (const b of find(".tabs").children) {
       const on = b.dataset.panel === p.id;
-      b.setAttribute("aria-selected", String(on));
-      b.tabIndex = on ? 0 : -1;
+      put(b, "aria-selected", String(on));
+      put(b, "tabIndex", on ? 0 : -1);
     }
-    this.unit.hidden = p.id !== "bode";
-    this.unit.value = this.view.unit;
-    if (this.box.getRootNode().activeElement !== this.fps) this.fps.value = this.view.fps;
-    find(".panel canvas").setAttribute("aria-label", p.alt);
-    find(".panel .note").textContent = p.note;
+    put(this.unit, "hidden", p.id !== "bode");
+    if (this.unit.value !== this.view.unit) this.unit.value = this.view.unit;
+    const typing = this.box.getRootNode().activeElement === this.fps;
+    if (!typing && this.fps.value !== String(this.view.fps)) this.fps.value = this.view.fps;
+    put(find(".panel canvas"), "aria-label", p.alt);
+    put(find(".panel .note"), "text", p.note);
     this.table(find(".side"), p.numbers);
     this.spring = p.spring ? { ...p.spring, u: numbers(p.spring.u), u_star: numbers(p.spring.u_star) } : null;
     if (this.spring) this.swing();
@@ -217,16 +215,19 @@ class Board {
   }
 
   table(side, rows) {
-    side.hidden = !rows.length;
-    const text = JSON.stringify(rows);
-    if (side.dataset.text === text) return;
-    side.dataset.text = text;
-    side.replaceChildren();
-    const table = element("table", "", side);
-    rows.forEach((cells, i) => {
-      const tr = element("tr", "", table);
-      cells.forEach((cell, j) => element(i === 0 || j === 0 ? "th" : "td", "", tr, cell));
-    });
+    put(side, "hidden", !rows.length);
+    const shape = rows.map((cells) => cells.length).join();
+    if (side._shape !== shape) {
+      side._shape = shape;
+      side.replaceChildren();
+      const table = element("table", "", side);
+      rows.forEach((cells, i) => {
+        const tr = element("tr", "", table);
+        cells.forEach((_, j) => element(i === 0 || j === 0 ? "th" : "td", "", tr));
+      });
+    }
+    const cells = side.querySelectorAll("th, td");
+    rows.flat().forEach((text, i) => put(cells[i], "text", text));
   }
 
   /** Run the spring along the stream, at its own time, or hold it at the cursor. */

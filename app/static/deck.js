@@ -1,9 +1,12 @@
 // The operator's desk: two knobs, presets, switches, transport. Everything the hand does leaves as one value, "hand".
-// Pacing: the next value leaves when Python's answer to the last one has arrived (its seq), so nothing queues up and nothing is lost.
+// Pacing: the next value leaves when Python's answer to the last one has arrived (its seq), or one ahead of it once Python
+// must be done with the last (its own time and some more): a run that began earlier would throw the last answer away.
 import { Knob } from "./knob.js";
-import { once } from "./look.js";
+import { once, put } from "./look.js";
 
 const PATIENCE_MS = 600; // an answer that does not come (a rerun in between) must not freeze the knob
+const AHEAD = 2; // values on their way at most
+const PACE_MS = 45;
 
 class Deck {
   constructor(root, data) {
@@ -143,10 +146,11 @@ class Deck {
   push() {
     this.dirty = true;
     const age = performance.now() - this.sentAt;
-    if (this.waiting && age < PATIENCE_MS) {
-      clearTimeout(this.late);
-      this.late = setTimeout(() => this.flush(), PATIENCE_MS - age);
-    } else this.flush();
+    const ahead = this.waiting ? this.hand.seq - (this.data.seq ?? 0) : 0;
+    const gap = ahead === 0 ? 0 : ahead < AHEAD && this.data.body ? Math.max(PACE_MS, 1.3 * this.data.body + 20) : PATIENCE_MS;
+    clearTimeout(this.late);
+    if (age < gap) this.late = setTimeout(() => this.flush(), gap - age);
+    else this.flush();
   }
 
   flush() {
@@ -169,45 +173,44 @@ class Deck {
       this.clock();
     }
     this.paint();
-    if (this.waiting && data.seq >= this.waiting) {
-      this.waiting = 0;
-      if (this.dirty) this.flush();
-    }
+    if (this.waiting && data.seq >= this.waiting) this.waiting = 0;
+    if (this.dirty) this.push();
   }
 
   say(text) {
-    this.box.querySelector(".regime-text").textContent = text;
+    put(this.box.querySelector(".regime-text"), "text", text);
   }
 
   paint() {
     const { hand, data, box } = this;
     if (!data) return;
-    box.classList.toggle("off", !hand.on);
+    put(box, "class", hand.on ? "deck" : "deck off");
     const order = ["under", "critical", "over"];
     box.querySelectorAll(".regime i").forEach((el, i) => {
-      el.textContent = ["under-damped", "critical", "over-damped"][i];
-      el.className = hand.on && order[i] === data.regime ? `now ${order[i]}` : order[i];
+      put(el, "text", ["under-damped", "critical", "over-damped"][i]);
+      put(el, "class", hand.on && order[i] === data.regime ? `now ${order[i]}` : order[i]);
     });
-    box.querySelector(".regime").setAttribute("aria-label", data.words);
+    put(box.querySelector(".regime"), "aria-label", data.words);
     this.say(data.words);
     this.presets.forEach((b, i) => {
       const p = this.spec.presets[i];
-      b.setAttribute("aria-pressed", String(p.on ? hand.on && p.zeta === hand.zeta && p.omega_n === hand.omega_n : !hand.on));
+      const here = p.on ? hand.on && p.zeta === hand.zeta && p.omega_n === hand.omega_n : !hand.on;
+      put(b, "aria-pressed", String(here));
     });
     if (this.memory) {
-      this.memory.setAttribute("aria-checked", String(hand.memory));
-      this.memory.disabled = hand.mode === "reset" || !hand.on;
-      this.modes.forEach((b, i) => b.setAttribute("aria-checked", String(hand.mode === ["continuous", "reset"][i])));
+      put(this.memory, "aria-checked", String(hand.memory));
+      put(this.memory, "disabled", hand.mode === "reset" || !hand.on);
+      this.modes.forEach((b, i) => put(b, "aria-checked", String(hand.mode === ["continuous", "reset"][i])));
     }
     if (this.play) {
-      this.play.textContent = hand.play ? "❚❚ pause" : "▶ play";
-      this.play.setAttribute("aria-pressed", String(hand.play));
-      this.stop.disabled = !hand.live;
-      this.pin.textContent = data.pinned ? "unpin A" : "pin A";
-      this.pin.setAttribute("aria-pressed", String(Boolean(data.pinned)));
+      put(this.play, "text", hand.play ? "❚❚ pause" : "▶ play");
+      put(this.play, "aria-pressed", String(hand.play));
+      put(this.stop, "disabled", !hand.live);
+      put(this.pin, "text", data.pinned ? "unpin A" : "pin A");
+      put(this.pin, "aria-pressed", String(Boolean(data.pinned)));
       const note = box.querySelector(".pinned");
-      note.hidden = !data.pinned;
-      note.textContent = data.pinned ? `A (dashed): ${data.pinned}` : "";
+      put(note, "hidden", !data.pinned);
+      put(note, "text", data.pinned ? `A (dashed): ${data.pinned}` : "");
     }
   }
 }

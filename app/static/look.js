@@ -21,6 +21,18 @@ export function theme(el) {
   return 0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light";
 }
 
+/** Write to the page only what has changed: a write that changes nothing still costs a style and a layout. */
+export function put(el, name, value) {
+  const kept = (el._put ??= {});
+  if (kept[name] === value) return;
+  kept[name] = value;
+  if (name === "text") el.textContent = value;
+  else if (name === "class") el.className = value;
+  else if (name in PROPERTIES) el[name] = value;
+  else el.setAttribute(name, value);
+}
+const PROPERTIES = { hidden: 1, disabled: 1, title: 1, tabIndex: 1 };
+
 /** Make the palette available as CSS variables, and return the theme's table. */
 export function themed(el, palettes) {
   const name = theme(el);

@@ -69,6 +69,10 @@ export class Painter {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.painted = 0;
+    // Asking the canvas for its size in the middle of a drawing would make the browser lay the page out there and then.
+    new ResizeObserver(([entry]) => {
+      this.measured = [entry.contentRect.width, entry.contentRect.height];
+    }).observe(canvas);
   }
 
   /** A colour of the palette by name, "name/0.2" for a tint of it; anything else is CSS. */
@@ -83,16 +87,9 @@ export class Painter {
   draw(figure, palette, font) {
     this.palette = palette;
     this.font = font;
-    const { canvas, context: c } = this;
-    const ratio = window.devicePixelRatio || 1;
-    const [w, h] = [canvas.clientWidth, canvas.clientHeight];
-    if (!w || !h) return;
-    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-      canvas.width = Math.round(w * ratio);
-      canvas.height = Math.round(h * ratio);
-    }
-    c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c.clearRect(0, 0, w, h);
+    const size = this.clear();
+    if (!size) return;
+    const [w, h] = size;
     const { layout } = figure;
     const m = { l: 44, r: 10, t: 8, b: 26, ...layout.margin };
     const box = { x: m.l, y: m.t, w: w - m.l - m.r, h: h - m.t - m.b };
@@ -118,6 +115,24 @@ export class Painter {
     for (const shape of layout.shapes || []) if (shape.layer !== "below") this.shape(shape);
     for (const note of layout.annotations || []) this.annotation(note);
     this.painted += 1;
+  }
+
+  /** An empty sheet at the screen's resolution; [width, height] in CSS pixels, or nothing where it is not shown. */
+  clear() {
+    const { canvas, context: c } = this;
+    const [w, h] = (this.measured ??= [canvas.clientWidth, canvas.clientHeight]);
+    if (!w || !h) {
+      this.measured = undefined;
+      return null;
+    }
+    const ratio = window.devicePixelRatio || 1;
+    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+      canvas.width = Math.round(w * ratio);
+      canvas.height = Math.round(h * ratio);
+    }
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, w, h);
+    return [w, h];
   }
 
   pairs(layout) {

@@ -9,16 +9,10 @@ const at = (series, t) => {
 const sigmoid = (u) => 1 / (1 + Math.exp(-u));
 
 export function drawSpring(painter, spring, t, palette, font) {
-  const { canvas, context: c } = painter;
-  const ratio = window.devicePixelRatio || 1;
-  const [w, h] = [canvas.clientWidth, canvas.clientHeight];
-  if (!w || !h) return;
-  if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-    canvas.width = Math.round(w * ratio);
-    canvas.height = Math.round(h * ratio);
-  }
-  c.setTransform(ratio, 0, 0, ratio, 0, 0);
-  c.clearRect(0, 0, w, h);
+  const { context: c } = painter;
+  const sheet = painter.clear();
+  if (!sheet) return;
+  const [w, h] = sheet;
   const [lo, hi] = spring.range;
   const wall = 26, left = Math.max(150, w * 0.2), right = w - 46;
   const x = (u) => left + ((right - left) * (clamp(u, lo, hi) - lo)) / (hi - lo);

@@ -54,7 +54,7 @@ def opened(**query: str) -> AppTest:
 
 def hand(at: AppTest, **what: Any) -> AppTest:
     """Turn a knob, as the browser would tell it."""
-    at.session_state["deck"] = {"hand": {**HAND, "epoch": at.session_state["desk"].epoch, **what}}
+    at.session_state["console"] = {"hand": {**HAND, "epoch": at.session_state["desk"].epoch, **what}, "view": None}
     at.run()
     assert not at.exception
     return at
@@ -73,7 +73,7 @@ def test_it_opens_with_the_preferred_stream(assets: Path) -> None:
     choice = at.session_state["choice"]
     assert (choice.method, choice.corruption, choice.schedule) == ("knob-ode", "shot_noise", "step")
     assert not at.warning and not at.error
-    assert len(at.get("bidi_component")) >= 4  # deck, board, gallery, sketch, tape
+    assert len(at.get("bidi_component")) >= 4  # console, tape, gallery, sketch
 
 
 def test_turning_the_knobs(assets: Path) -> None:
@@ -105,7 +105,7 @@ def test_switches_pin_and_live(assets: Path) -> None:
 @pytest.mark.parametrize("panel", ["step", "bode", "poles", "spring"])
 def test_every_panel_opens(assets: Path, panel: str) -> None:
     at = opened()
-    at.session_state["board"] = {"view": {"panel": panel, "unit": "Hz", "fps": 25, "epoch": 0}}
+    at.session_state["console"] = {"hand": None, "view": {"panel": panel, "unit": "Hz", "fps": 25, "epoch": 0}}
     at.run()
     assert not at.exception
     assert desk(at).view.panel == panel and desk(at).settings.frame_rate == 25

@@ -39,9 +39,9 @@ WATCH = """() => {
     for (const m of list) for (const n of m.addedNodes) if (n.tagName === 'CANVAS') log.mounts++;
   }).observe(root, { childList: true, subtree: true });
   const look = () => {
-    if (knobPart('scope') !== board || !canvas.isConnected || !other.isConnected) log.mounts++;
+    if (!canvas.isConnected || !other.isConnected) log.mounts++;
     log.frames++;
-    if (log.frames % 5 === 0) { // reading pixels back costs time of its own
+    if (log.frames % 10 === 0) { // reading pixels back costs time of its own
       const strip = board.scope.context.getImageData(Math.round(canvas.width / 2), 0, 1, canvas.height).data;
       if (!strip.some((v) => v)) log.blank++;
     }

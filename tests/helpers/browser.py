@@ -14,8 +14,10 @@ PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 # Our components keep their part on the shadow root they live in.
 PARTS = """
 globalThis.knobPart = (has) => {
-  for (const el of document.querySelectorAll("*"))
-    if (el.shadowRoot && el.shadowRoot._part && has in el.shadowRoot._part) return el.shadowRoot._part;
+  const all = (root) =>
+    [...root.querySelectorAll("*")].flatMap((el) => (el.shadowRoot ? [el, ...all(el.shadowRoot)] : []));
+  for (const el of all(document))
+    if (el.shadowRoot._part && has in el.shadowRoot._part) return el.shadowRoot._part;
 };
 """
 
