@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import facts, state
+from app import facts, layout, state
 
 HOUSE = {  # step: modules, what it makes
     "images": ("`data.py`", "CIFAR-10, or the sample that ships"),
@@ -114,9 +114,10 @@ def installation() -> None:
     st.table({"what": list(facts.versions()), "version": list(facts.versions().values())}, hide_index=True)
 
 
+layout.style()
 st.title("Knob", anchor=False)
 st.markdown("A volume knob for neural networks: a classifier whose nerves you can turn down while it runs.")
-left, right = st.columns([1.5, 1], gap="large")
+left, right = layout.columns("about", [1.5, 1], gap="large")
 with left:
     equation()
     house()

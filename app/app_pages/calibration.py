@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import calibration, cells, moving, pictures, state
+from app import calibration, cells, layout, moving, pictures, state
 from app.calibration import Fixed, Memory
 from app.cells import Looked, Selection
 from app.checkpoints import trained_knobs
@@ -13,12 +13,6 @@ from app.components.deck import deck
 from app.components.sheet import sheet
 from app.desk import Desk
 
-# The knobs stay in sight while the page is scrolled to what they move.
-STICKY = """
-@media (min-width: 641px) {
-  [data-testid="stColumn"]:has(.st-key-sticky_knobs) { position: sticky; top: 3.7rem; align-self: flex-start; }
-}
-"""
 DECK, SHEET = "calibration_deck", "calibration_sheet"
 
 
@@ -100,7 +94,7 @@ def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
     memory: Memory = st.session_state.setdefault("calibration_memory", Memory())
     message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
     regime, _ = moving.regime(desk.settings, chosen.method)
-    left, right = st.columns([1, 3.35], gap="small")
+    left, right = layout.columns("calibration", [1, 3.35])
     with left, st.container(key="sticky_knobs"):
         deck(
             desk.values(), key=DECK, epoch=desk.epoch, seq=desk.seq, regime=regime, words=words(desk, chosen),
@@ -185,7 +179,7 @@ def help_words() -> None:
             st.markdown(f"**{word}**: {meaning}")
 
 
-st.html(f"<style>{STICKY}</style>")
+layout.style()
 selection()  # a link may have something to complain of
 for complaint in state.complaints():
     st.warning(complaint)

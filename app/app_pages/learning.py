@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app import epochs, results, state
+from app import epochs, layout, results, state
 from app.benchmark import METHODS
 from app.chart import chart
 from app.epochs import SUBSETS
@@ -41,7 +41,7 @@ def curves(frame: pd.DataFrame, subset: str) -> None:
     """The four pictures."""
     own = state.desk().settings
     oa, gca = f"auc_oa_{subset}", f"auc_gca_{subset}"
-    left, right = st.columns(2)
+    left, right = layout.columns("curves", [1, 1])
     with left:
         chart(
             charts.curves(
@@ -104,6 +104,7 @@ def page() -> None:
     )
 
 
+layout.style()
 st.title("Does the gate learn whom to trust?", anchor=False)
 page()
 state.write_link()

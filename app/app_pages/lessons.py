@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from app import state
+from app import layout, state
 from app.components.dials import dials
 from app.components.sheet import sheet
 from app.lessons import LESSONS, Lesson, progress, summary
@@ -55,7 +55,7 @@ def live(lesson: Lesson) -> None:
     values, epoch, seq = own.values[lesson.id], own.epoch[lesson.id], own.seq[lesson.id]
     goals = lesson.goals(values)
     widths = [1.0, 2.9] if len(lesson.dials) < 3 else [1.55, 2.6]  # three dials need two abreast
-    left, right = st.columns(widths, gap="small")
+    left, right = layout.columns("lesson", widths)
     with left:
         name, words = regime(values)
         dials(lesson.dials, values, key=key, epoch=epoch, seq=seq, regime=name, words=words)
@@ -102,13 +102,14 @@ def steps(number: int) -> None:
     )
 
 
+layout.style()
 lesson = LESSONS[at()]
 number = ORDER.index(lesson.id) + 1
 book()
 for complaint in state.complaints():
     st.warning(complaint)
 contents()
-words, formula = st.columns([1.2, 1], gap="large", vertical_alignment="center")
+words, formula = layout.columns("words", [1.2, 1], "center", "large")
 with words:
     st.subheader(f"{number}. {lesson.title}", anchor=False)
     st.markdown(lesson.idea)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app import benchmark, results, state
+from app import benchmark, layout, results, state
 from app.benchmark import METHODS, METRICS, OUTPUTS, SCOPES
 from app.chart import chart
 from app.figures import charts
@@ -99,7 +99,7 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
     if summary is None:
         return
     st.subheader("What is bought with what", anchor=False)
-    for place, x in zip(st.columns(3), AXES, strict=True):
+    for place, x in zip(layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
         words, more = AXES[x]
         points = benchmark.pareto(summary, found["cost"], found["paper"], "fused", x)
         if points.empty:
@@ -164,6 +164,7 @@ def verdicts(found: dict[str, pd.DataFrame | None]) -> None:
     st.dataframe(shown, key="claims", hide_index=True, height="content", alt=words)
 
 
+layout.style()
 st.title("Results", anchor=False)
 found = tables("summary", "paper", "cost", "anchors", "cells", "claims")
 if note := results.note():

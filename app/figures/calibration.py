@@ -155,7 +155,7 @@ def by_severity(id: str, levels: np.ndarray, spreads: dict[str, np.ndarray], wor
         "margin": MARGIN,
         "xaxis": axis((0.7, 5.3), "severity", [1, 2, 3, 4, 5], anchor="y"),
         "yaxis": {**scale, "anchor": "x"},
-        "shapes": [across(1, "muted", "dash")] if low < 1 < high else [],
+        "shapes": [across(1, "muted", "dash")] if scale.get("type") != "log" else [],
     }
     legend = [["", SUBSETS[name][0], SUBSETS[name][1]] for name in spreads]
     return card(id, {"data": data, "layout": layout}, span=4, height=260, legend=legend, **words)

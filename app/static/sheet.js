@@ -34,7 +34,7 @@ class Figure {
   adopt(spec) {
     this.spec = spec;
     this.box.dataset.figure = spec.id;
-    this.box.style.gridColumn = `span ${spec.span ?? 12}`;
+    this.box.dataset.span = spec.span ?? 12;
     this.canvas.style.height = `${spec.height ?? 260}px`;
     this.canvas.setAttribute("aria-label", spec.alt);
     const targets = spec.targets?.length > 0;
