@@ -54,7 +54,8 @@ class Frame(nn.Module):
         z_static, z_dyn, u_star = self.model(images)
         first = torch.stack([z_static, torch.zeros_like(z_static)], -1)
         memory = torch.where(seen[:, None, None], memory, first)
-        z_memory, memory = hold.step(z_static, zeta, omega_n, dt, memory)
+        dt = torch.where(seen, dt, torch.ones_like(dt))  # (N,): nothing came before a stream's first frame
+        z_memory, memory = hold.step(z_static, zeta, omega_n, dt[:, None], memory)
         z_static = torch.where(memory_on, z_memory, z_static)
         u, g, x = self._gate(u_star, zeta, omega_n, dt, x)
         fused = fusion.diagnose(z_static, z_dyn, g)

@@ -18,14 +18,28 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+def pictures(count: int = 64) -> torch.Tensor:
+    """Grey noise of every strength."""
+    return (0.5 + torch.rand(count, 1, 1, 1) * torch.randn(count, 3, 32, 32)).clamp(0, 1)
+
+
 def make(method: str) -> models.GatedClassifier:
+    """A model whose branches differ and whose command moves, as a trained one's do."""
     torch.manual_seed(3)
-    model = models.build(method, 4).eval()
-    with torch.no_grad():  # an untrained command hardly moves; this one does
-        for parameter in model.parameters():
-            if parameter.ndim == 2:
-                parameter.mul_(3)
-    return model
+    model = models.build(method, 8)
+    with torch.no_grad():
+        for head in (model.static_head, model.dyn_head):
+            head.out.weight.mul_(10)
+        if hasattr(model, "command"):
+            model.command.net[-1].weight.mul_(5)
+        for _ in range(20):
+            model.train()(pictures())  # sets the normalisation's statistics
+    return model.eval()
+
+
+def test_the_model_of_these_tests_moves():
+    z_static, z_dyn, u_star = make("knob-ode")(pictures())
+    assert u_star.std() > 0.3 and u_star.abs().max() > 1 and (z_static - z_dyn).abs().mean() > 1
 
 
 def eager(model: models.GatedClassifier):
@@ -42,7 +56,7 @@ def eager(model: models.GatedClassifier):
 @pytest.mark.parametrize("method", models.METHODS)
 def test_the_frame_function_is_the_runtime(method):
     model = make(method)
-    assert export.largest_difference(model, eager(model), frames=30) <= 1e-5
+    assert export.largest_difference(model, eager(model), frames=30) <= 2e-5
 
 
 def test_the_difference_sees_a_wrong_knob_and_a_lost_state():
