@@ -99,7 +99,7 @@ class Loader:
                 start = step * recipe.batch + chunk * recipe.chunk
                 picked = order[start : start + recipe.chunk]
                 generator = seeding.generator(device, self.seed, stage, epoch, step, chunk)
-                images = augment(self.images[picked].float() / 255, size, generator)
+                images = augment(self.images[picked].to(torch.get_default_dtype()) / 255, size, generator)
                 images, severity = corrupt_chunk(images, top_severity, recipe.clean_share, generator)
                 parts.append((images, self.labels[picked], severity))
                 generators.append(generator)

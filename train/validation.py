@@ -27,7 +27,7 @@ class Validation:
 
 
 def make(images: Tensor, labels: Tensor, seed: int) -> Validation:
-    floats = images.float() / 255
+    floats = images.to(torch.get_default_dtype()) / 255
     cells = [(name, severity) for name in corruptions.TRAINING for severity in SEVERITIES]
     parts, kept = [floats], [labels]
     for index, (name, severity) in enumerate(cells):
