@@ -70,7 +70,8 @@ def test_commands_and_files_that_are_named_exist():
     root = Path(__file__).parents[1]
     for module in re.findall(r"python -m ([\w.]+)", README):
         if module.startswith("train."):
-            assert (root / f"{module.replace('.', '/')}.py").is_file(), module
+            path = root / module.replace(".", "/")
+            assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
     for path in re.findall(r"\]\((?!http|#)([^)]+)\)", README):
         if not path.startswith("assets/screenshots/"):
             assert (root / path).exists(), path

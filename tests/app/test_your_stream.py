@@ -68,7 +68,7 @@ def test_logits_appear_and_the_knobs_act_on_them():
     assert shown(at).images == 3 and "memory must be on" in said(at) and "no labels" not in said(at)
     before = at.session_state["own_desk"].now
     hand = {"epoch": at.session_state["own_desk"].epoch, "seq": 1, "turn": 1, "zeta": 1.0, "omega_n": 2.5, "done": True}
-    at.session_state["own_deck"] = {"hand": hand}
+    at.session_state["own_console"] = {"hand": hand}
     at.run()
     desk = at.session_state["own_desk"]
     assert (desk.settings.zeta, desk.settings.omega_n) == (1.0, 2.5) and desk.now.flips > before.flips
