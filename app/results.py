@@ -62,6 +62,12 @@ def note() -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def changed(name: str) -> int:
+    """When a table was last written, for caches; 0 where there is none."""
+    path = FOLDER / f"{name}.csv"
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
 def temperatures() -> dict[tuple[str, int, str, str], float]:
     """(method, seed, output, fitted on) -> T; empty where the table is missing."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import calibration, cells, layout, moving, pictures, state
+from app import calibration, cells, layout, moving, pictures, results, state
 from app.calibration import Fixed, Memory
 from app.cells import Looked, Selection
 from app.checkpoints import trained_knobs
@@ -58,7 +58,7 @@ def filters(models: list[tuple[str, int]]) -> None:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Measuring what could be used instead")
-def others(chosen: Selection, _looked: Looked, version: int) -> Fixed:
+def others(chosen: Selection, _looked: Looked, version: tuple[int, int]) -> Fixed:
     """The rows that no knob changes."""
     return calibration.fixed(chosen, _looked)
 
@@ -162,7 +162,7 @@ def page() -> None:
         st.warning(f"There are no predictions to look at: {error}")
         return
     filters(models)
-    fixed = others(chosen, looked, cells.version())
+    fixed = others(chosen, looked, (cells.version(), results.changed("temperatures")))
     live(chosen, looked, fixed)
     if fixed.lacking:
         st.caption(fixed.lacking)

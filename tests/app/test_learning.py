@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import made_results
@@ -18,10 +19,17 @@ from app.figures import charts
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_results.write(tmp_path_factory.mktemp("made"))
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(results, "FOLDER", made_results.write(tmp_path))
-    return tmp_path
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy that a test may spoil."""
+    copy = shutil.copytree(made, tmp_path / "results")
+    monkeypatch.setattr(results, "FOLDER", copy)
+    return copy
 
 
 def page() -> AppTest:
@@ -102,6 +110,18 @@ def test_a_missing_or_empty_file_is_named(folder: Path) -> None:
     (folder / "learning.csv").unlink()
     at = page().run()
     assert not at.exception and "python -m train.evaluate" in at.warning[0].value
+
+
+def test_what_ships_is_what_is_read() -> None:
+    """On the real file, where it is."""
+    if not (results.FOLDER / "learning.csv").is_file():
+        pytest.skip("no curves yet: python -m train.evaluate")
+    learning = pd.read_csv(results.FOLDER / "learning.csv")
+    at = page().run()
+    assert not at.exception and not at.warning
+    rows = learning[learning["method"] == "knob-ode"].dropna(subset=["auc_oa_all"])
+    last = rows.groupby("epoch")["auc_oa_all"].mean().iloc[-1]
+    assert f"is {last:.2f}" in said(at)
 
 
 def test_the_consoles_knobs_are_drawn_beside_the_learned_ones(folder: Path) -> None:

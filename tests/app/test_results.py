@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import made_results
@@ -19,10 +20,17 @@ from app.results import Missing
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_results.write(tmp_path_factory.mktemp("made"))
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(results, "FOLDER", made_results.write(tmp_path))
-    return tmp_path
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy that a test may spoil."""
+    copy = shutil.copytree(made, tmp_path / "results")
+    monkeypatch.setattr(results, "FOLDER", copy)
+    return copy
 
 
 def page() -> AppTest:
