@@ -184,7 +184,7 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
 def test_live_mode(console: Any) -> None:
     console.get_by_label("speed").select_option("10")
     console.get_by_role("button", name="play").click()
-    console.wait_for_function("knobPart('scope').message.film.pred[2] !== null")
+    console.wait_for_function("((p) => p[2] !== null && p[23] === null)(knobPart('scope').message.film.pred)")
     before = unpack(message(console)["scope"]["data"][4]["y"])
     console.get_by_role("button", name="nervous").click()
     console.wait_for_function("knobPart('scope').message.scope.shapes.length === 2")
