@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from app.knobs import OMEGA_N, ZETA, clamp
 from knob_core.paths import ASSETS
 
 FOLDER = ASSETS / "checkpoints"
@@ -17,7 +18,7 @@ def path_of(method: str, seed: int) -> Path:
 
 
 def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:
-    """(zeta, omega_n) that training found, rounded to what a knob shows; None where the file has none or is absent."""
+    """(zeta, omega_n) that training found, as a knob can show it; None where the file has none or is absent."""
     path = path_of(method, seed)
     if not path.is_file():
         return None
@@ -35,4 +36,5 @@ def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:
     values = np.log1p(np.exp(raw))  # softplus
     if raw.shape != (2,) or not np.isfinite(values).all():
         return None
-    return float(f"{values[0]:.3g}"), float(f"{values[1]:.3g}")
+    zeta, omega_n = (clamp(f"{value:.3g}", ends, ends[0]) for value, ends in zip(values, (ZETA, OMEGA_N), strict=True))
+    return zeta, omega_n

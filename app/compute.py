@@ -5,6 +5,7 @@ Torch is imported here and nowhere else in the app, inside the worker, when the 
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -110,6 +111,7 @@ def compute(job: Job) -> Result:
     from knob_core import checkpoint
     from knob_core.streams import ControlledStream
 
+    gc.freeze()  # or the collection after every rerun would walk all of torch, and the knobs would stutter from now on
     model = checkpoint.load(path).eval()
     images, labels, _ = load_sample()
     severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))

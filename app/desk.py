@@ -51,7 +51,7 @@ class Desk:
         """Move the knobs from Python: a link, a settings file."""
         self.settings, self.before = settings, self.now
         self.epoch += 1
-        self.seq = self.tick = 0
+        self.tick = 0
         self.live = None
 
     def values(self) -> dict[str, Any]:

@@ -35,10 +35,15 @@ def choice() -> Choice:
     return st.session_state["choice"]
 
 
-def choose(new: Choice) -> None:
-    """Look at another stream; a live run belongs to the old one."""
+def choose(new: Choice, by_menu: bool = False) -> None:
+    """Look at another stream; a live run belongs to the old one.
+
+    Unless a menu asked for it, the menus are made anew: one that is told its value while the browser still reports the
+    old one would take that for a choice of the visitor's.
+    """
     if new != choice():
         st.session_state["choice"] = new
+        st.session_state["menus"] = st.session_state.get("menus", 0) + (not by_menu)
         own = desk()
         own.live = own.before = own.now = None
         own.epoch += 1

@@ -5,6 +5,7 @@ The choice in the session is the truth; every control shows it and, when changed
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,9 +27,11 @@ def nearest(choice: Choice) -> Choice:
     return sources.choice_of(key, choice.image if choice.image in key.images else key.images[0]) if key else choice
 
 
-def _changed(name: str) -> None:
+def _changed(name: str, key: str) -> None:
     """A menu of the row was changed."""
-    value = st.session_state[f"row_{name}"]
+    if key != _key(name):
+        return  # a menu that is gone: the browser may report it once more
+    value = st.session_state[key]
     choice = state.choice()
     if name == "schedule":
         choice = replace(choice, schedule=value, parameters=())
@@ -38,7 +41,20 @@ def _changed(name: str) -> None:
     else:
         choice = replace(choice, **{name: value})
     state.complaints().clear()
-    state.choose(nearest(choice))
+    state.choose(nearest(choice), by_menu=True)
+
+
+def _key(name: str) -> str:
+    return f"row_{name}_{st.session_state.get('menus', 0)}"
+
+
+def _menu(name: str, label: str, options: Sequence[Any], now: Any, show: Callable[[Any], str], help: str) -> None:
+    """A menu that shows the present choice and asks for another."""
+    key = _key(name)
+    with st.container(key=f"menu_{name}"):
+        st.selectbox(
+            label, options, options.index(now), show, key=key, on_change=_changed, args=(name, key), help=help
+        )  # fmt: skip
 
 
 def row(stream: Stream | None) -> None:
@@ -49,37 +65,31 @@ def row(stream: Stream | None) -> None:
     )
     with picture:
         _picture(choice)
-    show = st.session_state
-    show["row_corruption"], show["row_schedule"], show["row_model"] = (
-        choice.corruption,
-        choice.schedule,
-        (choice.method, choice.model),
-    )
     with corruption:
-        st.selectbox(
-            "Corruption", CORRUPTION_NAMES, key="row_corruption", format_func=lambda name: name.replace("_", " "),
-            on_change=_changed, args=("corruption",), help="What spoils the pictures",
-        )  # fmt: skip
+        _menu("corruption", "Corruption", CORRUPTION_NAMES, choice.corruption, _words, "What spoils the pictures")
     with schedule:
-        st.selectbox(
-            "Schedule", list(SCHEDULES), key="row_schedule", format_func=lambda name: SCHEDULES[name].label,
-            on_change=_changed, args=("schedule",), help=SCHEDULES[choice.schedule].help,
-        )  # fmt: skip
+        names = list(SCHEDULES)
+        help = SCHEDULES[choice.schedule].help
+        _menu("schedule", "Schedule", names, choice.schedule, lambda name: SCHEDULES[name].label, help)
     with (
         shape,
         st.popover("Shape", width="stretch", help="The schedule's own parameters; draw one, or upload a CSV file"),
     ):
         _shape(choice)
     with model:
-        models = list(
-            dict.fromkeys([(key.method, key.seed) for key in sources.library()] + [(choice.method, choice.model)])
-        )
-        st.selectbox(
-            "Model", models, key="row_model", format_func=lambda m: f"{METHODS[m[0]]}, seed {m[1]}",
-            on_change=_changed, args=("model",), help="Method and training seed of the checkpoint",
-        )  # fmt: skip
+        now = (choice.method, choice.model)
+        models = list(dict.fromkeys([*((key.method, key.seed) for key in sources.library()), now]))
+        _menu("model", "Model", models, now, _model_words, "Method and training seed of the checkpoint")
     with away, st.popover("Take away", width="stretch", help="Settings file, data and figures of what you see"):
         _take_away(stream)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _model_words(model: tuple[str, int]) -> str:
+    return f"{METHODS[model[0]]}, seed {model[1]}"
 
 
 def _picture(choice: Choice) -> None:

@@ -16,8 +16,8 @@ Array = Any  # np.ndarray or torch.Tensor: the same formulas serve both
 
 
 def is_tensor(x: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(x, torch.Tensor)
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # another thread may be in the middle of importing torch
+    return tensor is not None and isinstance(x, tensor)
 
 
 def namespace(*arrays: Any) -> Any:

@@ -1,6 +1,7 @@
 """How the gate of a stream answers, measured: its step response, and its frequency response by test tones.
 
-Step: y = (u - before) / (after - before) about every sudden change of severity, levels from the command u*.
+Step: y = (u - before) / (after - before) from every sudden change of severity on; `before` is where u stands then,
+`after` where the command u* goes.
 Tone: u*(t) = A sin(2 pi f t) + the stream's own noise; amplitude and phase of u by least squares at f, per path.
 """
 
@@ -42,8 +43,7 @@ def step_answer(u: np.ndarray, u_star: np.ndarray, severity: np.ndarray) -> Step
     """How u (R, T) follows the steps that severity makes in u_star (R, T); None where it makes none."""
     answers = []
     for start, end in steps(severity):
-        before = slice(max(0, start - (end - start)), start)
-        level = u_star[:, before].mean(axis=1)  # (R,)
+        level = u[:, max(0, start - 3) : start].mean(axis=1)  # (R,)
         move = (u_star[:, start:end].mean(axis=1) - level).mean()
         if abs(move) > 1e-3:
             answers.append((u[:, start:end] - level[:, None]) / move)

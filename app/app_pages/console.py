@@ -41,7 +41,7 @@ def fast(stream: Stream) -> None:
     desk.body = 1000 * (time.perf_counter() - began)
 
 
-@st.fragment(run_every=0.4)
+@st.fragment(run_every=0.7)
 def waiting(job: Job) -> None:
     """A computation's progress, with a way out."""
     if job.over:
@@ -83,18 +83,23 @@ def go_back() -> None:
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 state.desk()
-top, bottom = st.container(), st.container()
+notes, top, bottom = (
+    st.container(),
+    st.container(),
+    st.container(),
+)  # the board must keep its place, or it is mounted anew
 stream, job = find_stream()
-with top:
+with notes:
     if job is not None:
         waiting(job)
     for complaint in dict.fromkeys(state.complaints()):
         st.warning(complaint, icon=":material/info:")
     if stream is None:
         st.error(f"There is no stream to show: {sources.why_nothing()}.", icon=":material/error:")
-    else:
-        if job is None:
-            st.session_state["shown"], st.session_state["shown_choice"] = stream, state.choice()
+if stream is not None:
+    if job is None:
+        st.session_state["shown"], st.session_state["shown_choice"] = stream, state.choice()
+    with top:
         fast(stream)
 with bottom:
     with st.container(key="row"):

@@ -78,7 +78,7 @@ class Deck {
     const select = (this.speed = document.createElement("select"));
     select.title = help.speed;
     select.setAttribute("aria-label", "speed");
-    for (const fps of speeds) select.add(new Option(`${fps} frames/s`, fps));
+    for (const fps of speeds) select.add(new Option(`${fps} fps`, fps));
     select.value = String(this.hand.speed ?? 10);
     select.onchange = () => { this.hand.speed = Number(select.value); this.clock(); this.push(); };
     parent.appendChild(select);

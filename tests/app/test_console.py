@@ -115,13 +115,26 @@ def test_every_panel_opens(assets: Path, panel: str) -> None:
 
 def test_corruption_schedule_and_model(assets: Path) -> None:
     at = opened()
-    at.selectbox(key="row_corruption").select("fog").run()
-    at.selectbox(key="row_schedule").select("sine").run()
-    at.selectbox(key="row_model").select(("ode-lite", 0)).run()
+    at.selectbox(key="row_corruption_0").select("fog").run()
+    at.selectbox(key="row_schedule_0").select("sine").run()
+    at.selectbox(key="row_model_0").select(("ode-lite", 0)).run()
     choice = at.session_state["choice"]
     assert (choice.corruption, choice.schedule, choice.method) == ("fog", "sine", "ode-lite")
     assert not at.exception and not at.warning
     assert at.session_state["shown_choice"] == choice
+
+
+def test_a_menu_shows_what_was_chosen_elsewhere(assets: Path) -> None:
+    at = opened(schedule="sine")
+    assert at.selectbox(key="row_schedule_0").value == "sine"
+    at.session_state["sketch"] = {"drawn": [2.0] * 60}
+    at.run()
+    for _ in range(50):
+        at.run()
+        if at.warning:  # it cannot be computed here, so the choice goes back
+            break
+    (menu,) = [box for box in at.selectbox if box.label == "Schedule"]
+    assert menu.value == at.session_state["choice"].schedule == "sine"
 
 
 def test_image(assets: Path) -> None:
@@ -140,7 +153,7 @@ def test_a_stream_that_cannot_be_computed_is_named(assets: Path) -> None:
     """No checkpoint beside the made-up streams: the page says so and stays on what it showed."""
     at = opened()
     shown = at.session_state["shown_choice"]
-    at.selectbox(key="row_schedule").select("ramp").run()
+    at.selectbox(key="row_schedule_0").select("ramp").run()
     for _ in range(50):
         at.run()
         if at.warning:
@@ -202,7 +215,7 @@ def test_nothing_ships(assets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(shipped, "streams", missing)
     at = opened()
     assert "manifest.json is missing" in at.error[0].value
-    assert at.selectbox(key="row_corruption")  # the row is still there
+    assert at.selectbox(key="row_corruption_0")  # the row is still there
 
 
 def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +230,7 @@ def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(shipped, "load_stream", damaged)
     at = opened()
-    at.selectbox(key="row_corruption").select("fog").run()
+    at.selectbox(key="row_corruption_0").select("fog").run()
     assert "fog-step.npz is damaged" in warnings(at)
     assert at.session_state["choice"].corruption == "shot_noise"
     hand(at)

@@ -19,6 +19,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real.Served]:
     if real.chromium() is None:
         pytest.skip(real.HOW)
     folder = made_streams.assets(tmp_path_factory.mktemp("made") / "assets")
+    made_streams.checkpoint(folder, "knob-ode")
     with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as running:
         yield running
 

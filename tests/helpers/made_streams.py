@@ -78,3 +78,14 @@ def assets(root: Path, methods: tuple[str, ...] = ("knob-ode", "ode-lite", "stat
     }
     (root / shipped.MANIFEST).write_text(json.dumps(manifest))
     return root
+
+
+def checkpoint(root: Path, method: str) -> None:
+    """A model with random weights beside the made-up streams, so that others can be computed."""
+    import torch
+
+    from knob_core import checkpoint as file
+    from knob_core import models
+
+    torch.manual_seed(0)
+    file.save(models.build(method, width=4).eval(), root / "checkpoints" / f"{method}-s0.safetensors")
