@@ -100,10 +100,6 @@ def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
             desk.values(), key=DECK, epoch=desk.epoch, seq=desk.seq, regime=regime, words=words(desk, chosen),
             trained=trained_knobs(chosen.method, chosen.seed), switches=False, transport=False, on_hand=released,
         )  # fmt: skip
-        st.caption(
-            "Reset Mode: every picture by itself, one step of the gate from rest, as in the paper's tables. "
-            "The knobs are the console's."
-        )
     with right:
         label = f"calibration over {len(looked.predictions):,} predictions"
         on = st.session_state.get("picked") or ""
@@ -119,7 +115,7 @@ def words(desk: Desk, chosen: Selection) -> str:
     if not desk.settings.on:
         return "Off: the gate goes where it is commanded at once."
     gain = calibration.gain(desk.settings, chosen.method)
-    return f"One frame from rest the gate has made {gain:.0%} of its way to the command."
+    return f"Reset Mode: one frame from rest, the gate has made {gain:.0%} of its way to the command."
 
 
 @st.fragment(key="pictures")
@@ -175,8 +171,7 @@ def page() -> None:
 def help_words() -> None:
     """Every piece of jargon on the page, in words."""
     with st.expander("What these words mean"):
-        for word, meaning in calibration.WORDS.items():
-            st.markdown(f"**{word}**: {meaning}")
+        st.markdown("\n".join(f"- **{word}**: {meaning}" for word, meaning in calibration.WORDS.items()))
 
 
 layout.style()

@@ -24,6 +24,13 @@ class Figure {
     this.painter = new Painter(this.canvas);
     this.at = box.querySelector(".at");
     this.pointed = null;
+    this.inView = true;
+    this.stale = true;
+    // What is scrolled out of sight is not painted while a hand turns; it is when it comes into sight.
+    new IntersectionObserver((entries) => {
+      this.inView = entries[entries.length - 1].isIntersecting;
+      if (this.inView && this.stale) sheet.schedule();
+    }, { rootMargin: "80px" }).observe(box);
     this.canvas.onpointermove = (e) => this.point(this.hit(e));
     this.canvas.onpointerleave = () => this.point(null);
     this.canvas.onblur = () => this.point(null);
@@ -52,6 +59,7 @@ class Figure {
   }
 
   draw(palette, font) {
+    this.stale = false;
     this.painter.draw(this.spec.figure, palette, font);
     if (!this.painter.axes) return;
     this.labels(palette, font);
@@ -198,7 +206,10 @@ class Sheet {
     while (this.figures.length > m.figures.length) this.figures.pop().box.remove();
     const font = getComputedStyle(box).fontFamily;
     m.figures.forEach((spec, i) => this.figures[i].adopt(spec));
-    this.figures.forEach((figure) => figure.draw(this.palette, font));
+    for (const figure of this.figures) {
+      if (figure.inView) figure.draw(this.palette, font);
+      else figure.stale = true;
+    }
     this.updates += 1;
     box.dataset.updates = this.updates;
     box.dataset.seq = m.seq;
