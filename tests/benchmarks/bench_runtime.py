@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
+import resource
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -73,8 +75,12 @@ def test_a_million_steps_neither_drift_nor_grow():
     u_star = rng.normal(0, 2, STEPS)
     zeta, omega_n = np.exp(rng.uniform((-4, -4), (1, 1), (STEPS // 100, 2))).repeat(100, axis=0).T
     z = rng.normal(0, 3, (1000, 1, 2))
-    stream, loop, memory = KnobStream(wrap.two_branch()), np.empty(STEPS), np.empty(STEPS)
+    stream, loop, memory = KnobStream(wrap.two_branch()), np.full(STEPS, np.nan), np.full(STEPS, np.nan)
+    used = []  # (KB at most so far, objects)
     for t in range(STEPS):
+        if t % (STEPS // 10) == 0:
+            gc.collect()
+            used.append((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, len(gc.get_objects())))
         if t % 100 == 0:
             stream.turn(zeta=float(zeta[t]), omega_n=float(omega_n[t]))
         loop[t] = stream.step((z[t % 1000], -z[t % 1000], u_star[t : t + 1])).u[0]
@@ -84,8 +90,11 @@ def test_a_million_steps_neither_drift_nor_grow():
     tenth = STEPS // 10
     growth = [np.abs(x[-tenth:]).max() / np.abs(x[:tenth]).max() for x in (loop, memory)]
     print(f"\n{STEPS:,} steps, knobs turned every 100: loop and batch differ by {worst:.1e}")
+    more_kb, more_objects = (last - first for first, last in zip(used[1], used[-1], strict=True))
     print(f"  largest value, last tenth / first tenth: gate {growth[0]:.2f}, memory {growth[1]:.2f}")
+    print(f"  from the 100,000th to the 900,000th step the process grew by {more_kb} KB and {more_objects} objects")
     assert worst <= 1e-9 and max(growth) <= 2
+    assert more_kb <= 1024 and more_objects <= 10
 
 
 def test_a_minute_of_wild_hands():
@@ -94,7 +103,7 @@ def test_a_minute_of_wild_hands():
     assert spec is not None and spec.loader is not None
     checks = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(checks)
-    frames, turns = checks.check_threads(SECONDS)
+    frames, turns = checks.check_threads(seconds=SECONDS)
     print(f"\n{SECONDS:.0f} s: {frames:,} frames stepped while two hands made {turns:,} turns; none torn, none lost")
 
 
