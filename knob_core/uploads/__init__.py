@@ -1,7 +1,7 @@
-"""Files from anybody: logits as npz, npy, CSV or parquet; pictures as zip, as files, or one animated GIF, WebP or PNG.
+"""Files from anybody: logits as npz, npy, CSV or parquet; pictures as zip, as files, as one animated file or video.
 
 Nothing is unpacked to disk, nothing is unpickled, sizes are checked before they are allocated, and whatever is refused
-is refused with a ValueError that names the cause. Video containers (mp4, avi, mov, ...) are not read: no decoder ships.
+is refused with a ValueError that names the cause.
 """
 
 from knob_core.uploads.logits import read_logits

@@ -10,30 +10,35 @@ from __future__ import annotations
 import io
 import math
 from pathlib import PurePosixPath
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
 from knob_core.uploads import archive
-from knob_core.uploads.limits import MAX_VALUES, require_size
-from knob_core.uploads.stream import Uploaded, uploaded
+from knob_core.uploads.limits import MAX_VALUES, require_size, short
+from knob_core.uploads.stream import KNOWN, Uploaded, uploaded
 from knob_core.uploads.tables import read_csv, read_parquet
 
 KINDS = (".npz", ".npy", ".csv", ".parquet")
+HEADER = (ValueError, SyntaxError, TokenError, TypeError, LookupError, RecursionError, MemoryError)  # it is Python text
 
 
 def read_logits(name: str, content: bytes, classes: int | None = None) -> Uploaded:
     """The stream in a file called `name`; with `classes`, another number of classes is refused."""
-    kind = PurePosixPath(name).suffix.lower()
+    kind, name = PurePosixPath(name).suffix.lower(), short(name)
     if kind not in KINDS:
-        raise ValueError(f"{name} is a {kind or 'nameless'} file, expected one of {', '.join(KINDS)}")
+        raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
     require_size(name, len(content))
     if kind == ".npz":
         arrays = {}
         for member, data in archive.members(name, content):
             if not member.endswith(".npy") or "/" in member:
-                raise ValueError(f"{name} holds {member!r}, expected .npy arrays only")
-            arrays[member.removesuffix(".npy")] = read_npy(f"{name}: {member}", data)
+                raise ValueError(f"{name} holds '{short(member)}', expected .npy arrays only")
+            key = member.removesuffix(".npy")
+            if key not in KNOWN:
+                raise ValueError(f"{name} holds '{short(key)}', expected {', '.join(sorted(KNOWN))}")
+            arrays[key] = read_npy(f"{name}: {member}", data)
     elif kind == ".npy":
         arrays = {"logits": read_npy(name, content)}
     else:
@@ -53,13 +58,13 @@ def read_npy(name: str, content: bytes) -> np.ndarray:
         if version not in readers:
             raise ValueError(f"format {version} is not read here")
         shape, _, dtype = readers[version](file)
-    except ValueError as error:
-        raise ValueError(f"{name} is damaged, or no .npy array ({error})") from error
+    except HEADER as error:
+        raise ValueError(f"{name} is damaged, or no .npy array ({str(error)[:120]})") from error
     if dtype.kind not in "fiu":
-        raise ValueError(f"{name} has dtype {dtype}, expected real numbers")
+        raise ValueError(f"{name} has dtype {str(dtype)[:40]}, expected real numbers")
     values = math.prod(shape)
     if any(n < 0 for n in shape) or values > MAX_VALUES:
-        raise ValueError(f"{name} declares shape {shape}, expected at most {MAX_VALUES:,} numbers")
+        raise ValueError(f"{name} declares shape {str(shape)[:80]}, expected at most {MAX_VALUES:,} numbers")
     if len(content) - file.tell() != values * dtype.itemsize:
         raise ValueError(f"{name} is cut short or padded: {len(content) - file.tell():,} bytes for shape {shape}")
     file.seek(0)

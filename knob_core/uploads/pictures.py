@@ -1,4 +1,4 @@
-"""Read uploaded pictures: a zip, some files, or one animated file, as 32 x 32 frames in the order of their names.
+"""Read uploaded pictures: a zip, some files, one animated file or video, as 32 x 32 frames in the order of their names.
 
 The middle square of each picture is shrunk with antialiasing, as `knob_core.runtime.frames` does. A zip may hold a
 labels.csv with lines `file,label`.
@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import numpy as np
-from PIL import Image, ImageSequence
+from PIL import Image, ImageOps, ImageSequence
 
-from knob_core.uploads import archive
-from knob_core.uploads.limits import MAX_ALL_PIXELS, MAX_PICTURES, MAX_PIXELS, MAX_UNPACKED, require_size
+from knob_core.uploads import archive, video
+from knob_core.uploads.limits import MAX_ALL_PIXELS, MAX_PICTURES, MAX_PIXELS, MAX_UNPACKED, require_size, short
 
 SIZE = 32  # pixels
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".gif": "GIF"}
-VIDEO = (".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg")
+KINDS = (*FORMATS, *video.CONTAINERS)
+DAMAGE = (
+    OSError,
+    SyntaxError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    MemoryError,
+    struct.error,
+)
 
 
 @dataclass(frozen=True)
@@ -34,12 +46,14 @@ class Pictures:
 
 
 def read_pictures(files: Sequence[tuple[str, bytes]], classes: Sequence[str] = ()) -> Pictures:
-    """Frames of (name, bytes) files: one zip, one animated picture, or many stills; labels by number or class name."""
+    """Frames of (name, bytes) files: one zip, one moving picture, or many stills; labels by number or class name."""
     if len(files) == 1 and PurePosixPath(files[0][0]).suffix.lower() == ".zip":
         files = list(archive.members(*files[0]))
     if sum(len(content) for _, content in files) > MAX_UNPACKED:
         raise ValueError(f"the pictures have more than {MAX_UNPACKED:,} bytes together")
     tables = [content for name, content in files if PurePosixPath(name).name == "labels.csv"]
+    if len(tables) > 1:
+        raise ValueError(f"there are {len(tables)} files called labels.csv, expected one at most")
     stills = sorted((f for f in files if PurePosixPath(f[0]).name != "labels.csv"), key=lambda f: natural(f[0]))
     if not stills:
         raise ValueError("there is no picture, expected at least one")
@@ -50,7 +64,8 @@ def read_pictures(files: Sequence[tuple[str, bytes]], classes: Sequence[str] = (
             pixels += frame.width * frame.height
             if len(images) == MAX_PICTURES or pixels > MAX_ALL_PIXELS:
                 raise ValueError(
-                    f"{name}: expected at most {MAX_PICTURES:,} frames and {MAX_ALL_PIXELS:,} pixels in all"
+                    f"{short(name)}: there are more than {MAX_PICTURES:,} frames or {MAX_ALL_PIXELS:,} pixels in all, "
+                    "expected a shorter or smaller film"
                 )
             images.append(_small(frame))
             names.append(name)
@@ -64,28 +79,37 @@ def natural(name: str) -> list[tuple[int, int | str]]:
 
 
 def _frames(name: str, content: bytes) -> Iterator[Image.Image]:
-    kind = PurePosixPath(name).suffix.lower()
-    if kind in VIDEO:
-        raise ValueError(
-            f"{name}: {kind} video is not read here, expected an animated GIF, WebP or PNG, or a zip of frames"
-        )
-    if kind not in FORMATS:
-        raise ValueError(f"{name} is a {kind or 'nameless'} file, expected one of {', '.join(FORMATS)}")
+    kind, name = PurePosixPath(name).suffix.lower(), short(name)
+    if kind not in KINDS:
+        raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
+    if kind in video.CONTAINERS:
+        yield from video.frames(name, kind, content)
+        return
     require_size(name, len(content))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
-            with Image.open(io.BytesIO(content), formats=[FORMATS[kind]]) as picture:
-                width, height = picture.size
-                if width * height > MAX_PIXELS:
-                    raise ValueError(f"{name} has {width} x {height} pixels, expected at most {MAX_PIXELS:,}")
-                for frame in ImageSequence.Iterator(picture):
-                    frame.load()
-                    yield frame
-    except Image.DecompressionBombError as error:
-        raise ValueError(f"{name} has more than {MAX_PIXELS:,} pixels ({error})") from error
-    except (OSError, SyntaxError, EOFError, IndexError, TypeError, OverflowError, MemoryError) as error:
-        raise ValueError(f"{name} is damaged, cut short, or no {FORMATS[kind]} picture ({error})") from error
+    broken = f"{name} is damaged, cut short, or no {FORMATS[kind]} picture"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
+        try:
+            picture = Image.open(io.BytesIO(content), formats=[FORMATS[kind]])
+        except Image.DecompressionBombError as error:
+            raise ValueError(f"{name} has more than {MAX_PIXELS:,} pixels ({error})") from error
+        except DAMAGE as error:
+            raise ValueError(f"{broken} ({str(error)[:120]})") from error
+    with picture:
+        width, height = picture.size
+        if width * height > MAX_PIXELS:
+            raise ValueError(f"{name} has {width} x {height} pixels, expected at most {MAX_PIXELS:,}")
+        frames = ImageSequence.Iterator(picture)
+        while True:
+            try:
+                frame = next(frames)
+                frame.load()
+                upright = ImageOps.exif_transpose(frame) if kind in (".jpg", ".jpeg") else frame
+            except StopIteration:
+                return
+            except DAMAGE as error:
+                raise ValueError(f"{broken} ({str(error)[:120]})") from error
+            yield upright
 
 
 def _small(frame: Image.Image) -> np.ndarray:
@@ -115,6 +139,8 @@ def _labels(tables: list[bytes], names: list[str], classes: Sequence[str]) -> np
             raise ValueError(
                 f"labels.csv, line {number}: {line[:60]!r}, expected `file,label` with a class name or number"
             )
+        if file in known:
+            raise ValueError(f"labels.csv, line {number}: {file[:60]!r} has a label already")
         known[file] = value
     found = [known.get(name, known.get(PurePosixPath(name).name, -1)) for name in names]
     if max(found) < 0:

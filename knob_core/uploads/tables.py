@@ -7,46 +7,51 @@ every other column is a class. Rows of one stream follow each other in time; all
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES
+from knob_core.uploads.limits import MAX_CLASSES, MAX_UNPACKED, MAX_VALUES, short
 
 Columns = dict[str, np.ndarray]
 OWN = {"stream": "stream", "label": "labels", "labels": "labels", "severity": "severity", "u_star": "u_star"}
 IGNORED = ("frame", "t", "time")  # rows are in order already
+MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(IGNORED)
 
 
 def read_csv(name: str, content: bytes) -> dict[str, np.ndarray]:
     """UTF-8, commas; a first line of words is the header, without one every column is a class."""
     try:
-        text = content.decode("utf-8-sig")
+        content.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is not UTF-8 text: byte {content[error.start]:#04x} at {error.start}") from error
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
+    lines = _lines(content)
+    top, first = next(lines, (0, ""))
+    if not top:
         raise ValueError(f"{name} is empty")
-    header = [cell.strip().strip('"') for cell in lines[0].split(",")]
-    if len(header) > 2 * MAX_CLASSES + len(OWN) + len(IGNORED):
-        raise ValueError(f"{name} has {len(header):,} columns, expected at most {MAX_CLASSES:,} classes")
-    if len(lines) * len(header) > MAX_VALUES:
-        raise ValueError(f"{name} has {len(lines) * len(header):,} cells, expected at most {MAX_VALUES:,}")
+    columns = first.count(",") + 1  # counted before it is split: a line may be a bomb, too
+    if columns > MOST_COLUMNS:
+        raise ValueError(f"{name} has {columns:,} columns, expected at most {MAX_CLASSES:,} classes")
+    header = [cell.strip().strip('"') for cell in first.split(",")]
+    most = content.count(b"\n") + content.count(b"\r") - content.count(b"\r\n") + 1
+    if most * columns > MAX_VALUES:
+        raise ValueError(f"{name} has {most * columns:,} cells, expected at most {MAX_VALUES:,}")
     numeric = all(_is_number(cell) for cell in header)
-    names = [f"class {i}" for i in range(len(header))] if numeric else header
-    rows = lines if numeric else lines[1:]
-    values = np.empty((len(rows), len(names)))
-    for i, line in enumerate(rows):
-        cells = line.split(",")
-        where = f"{name}, line {i + (1 if numeric else 2)}"
-        if len(cells) != len(names):
-            raise ValueError(f"{where} has {len(cells)} cells, expected {len(names)}")
+    names = [f"class {i}" for i in range(columns)] if numeric else header
+    values, rows = np.empty((most, columns)), 0
+    for number, line in chain([(top, first)] if numeric else [], lines):
+        where = f"{name}, line {number}"
+        if (cells := line.count(",") + 1) != columns:
+            raise ValueError(f"{where} has {cells:,} cells, expected {columns}")
         try:
-            values[i] = [float(cell) for cell in cells]
+            values[rows] = [float(cell) for cell in line.split(",")]
         except ValueError:
-            wrong = next(cell for cell in cells if not _is_number(cell))
+            wrong = next(cell for cell in line.split(",") if not _is_number(cell))
             raise ValueError(f"{where} holds {wrong[:40]!r}, expected a number") from None
-    return arrange(name, dict(zip(names, values.T, strict=True)), len(names))
+        rows += 1
+    return arrange(name, dict(zip(names, values[:rows].T, strict=True)), columns)
 
 
 def read_parquet(name: str, content: bytes) -> dict[str, np.ndarray]:
@@ -59,15 +64,18 @@ def read_parquet(name: str, content: bytes) -> dict[str, np.ndarray]:
     try:
         file = parquet.ParquetFile(io.BytesIO(content))
         rows, columns = file.metadata.num_rows, file.metadata.num_columns
-        if rows * columns > MAX_VALUES or columns > 2 * MAX_CLASSES + len(OWN) + len(IGNORED):
+        if rows * columns > MAX_VALUES or columns > MOST_COLUMNS:
             raise ValueError(f"{name} has {rows:,} x {columns:,} cells, expected at most {MAX_VALUES:,}")
+        groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
+        if (total := sum(group.total_byte_size for group in groups)) > MAX_UNPACKED:
+            raise ValueError(f"{name} would unpack to {total:,} bytes, expected at most {MAX_UNPACKED:,}")
         for field in file.schema_arrow:
             if not (pyarrow.types.is_floating(field.type) or pyarrow.types.is_integer(field.type)):
-                raise ValueError(f"{name}: column {field.name!r} is {field.type}, expected numbers")
+                raise ValueError(f"{name}: column '{short(field.name)}' is {field.type}, expected numbers")
         table = file.read(use_threads=False)
         data = {key: table.column(key).to_numpy().astype(np.float64) for key in table.column_names}
     except (pyarrow.ArrowException, OSError, KeyError, OverflowError) as error:
-        raise ValueError(f"{name} is damaged, cut short, or no parquet file ({error})") from error
+        raise ValueError(f"{name} is damaged, cut short, or no parquet file ({str(error)[:120]})") from error
     return arrange(name, data, columns)
 
 
@@ -82,7 +90,7 @@ def arrange(name: str, columns: Columns, count: int) -> dict[str, np.ndarray]:
     for key, x in {**own, **rest}.items():
         if not np.isfinite(x).all():
             row = int(np.flatnonzero(~np.isfinite(x))[0])
-            raise ValueError(f"{name}: column {key!r} is {x[row]} in row {row + 1}, expected finite numbers")
+            raise ValueError(f"{name}: column '{short(key)}' is {x[row]} in row {row + 1}, expected finite numbers")
     static = [x for key, x in rest.items() if key.startswith("z_static_")]
     dyn = [x for key, x in rest.items() if key.startswith("z_dyn_")]
     split = _splitter(name, own.pop("stream", None))
@@ -117,6 +125,12 @@ def _splitter(name: str, stream: np.ndarray | None) -> Any:
             "expected as many in each"
         )
     return lambda x: x[order].reshape(len(ids), counts[0], *x.shape[1:])
+
+
+def _lines(content: bytes) -> Iterator[tuple[int, str]]:
+    """(number, line) of every line that is not blank, one at a time."""
+    text = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig")
+    return ((number, line) for number, line in enumerate(text, 1) if line.strip())
 
 
 def _is_number(cell: str) -> bool:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import stat
 import struct
+import sys
+import tracemalloc
+import warnings
 import zipfile
 import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +25,7 @@ from PIL import Image
 from knob_core.response import respond
 from knob_core.settings import Settings
 from knob_core.uploads import archive, limits, read_logits, read_pictures, tables
-from knob_core.uploads.pictures import natural
+from knob_core.uploads.pictures import FORMATS, natural
 
 
 @pytest.fixture(autouse=True)
@@ -238,6 +246,41 @@ def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
     )
 
 
+def foreign_name() -> bytes:
+    """A member whose name claims to be UTF-8 and is not."""
+    content = bytearray(zipped({"a.npy": npy(Z)}).replace(b"a.npy", b"\xff.npy"))
+    for signature, at in ((b"PK\x03\x04", 7), (b"PK\x01\x02", 9)):
+        content[content.index(signature) + at] |= 8
+    return bytes(content)
+
+
+def doubled() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile's own opinion of what we do
+        for _ in range(2):
+            archive.writestr("logits.npy", npy(Z))
+    return file.getvalue()
+
+
+def nested(depth: int = 5) -> bytes:
+    """Zeros in a zip in a zip ...: each layer is small, all of them together are not."""
+    content = zipped({"0.npy": bytes(1_000_000)}, compression=zipfile.ZIP_DEFLATED)
+    for layer in range(depth):
+        content = zipped({f"{layer}-{i}.zip": content for i in range(8)}, compression=zipfile.ZIP_DEFLATED)
+    return content
+
+
+def talkative_png() -> bytes:
+    """A text chunk of a few kilobytes that says sixty-four megabytes."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    content = picture()
+    return content[:33] + chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(64_000_000))) + content[33:]
+
+
 def many() -> bytes:
     return zipped({f"{i}.npy": b"" for i in range(limits.MAX_MEMBERS + 1)})
 
@@ -248,7 +291,14 @@ HOSTILE_LOGITS = {
     "absolute path": ("a.npz", zipped({"/etc/logits.npy": npy(Z)}), "leads out"),
     "windows path": ("a.npz", zipped({"C:\\logits.npy": npy(Z)}), "leads out"),
     "bomb": ("a.npz", bomb, "would unpack"),
-    "many members": ("a.npz", many, "members"),
+    "many members": ("a.npz", many, "5,001 members, expected at most 5,000"),
+    "a list of contents and nothing else": ("a.npz", b"PK\x01\x02" * 100_000, "100,000 members"),
+    "nested bomb": ("a.npz", nested, "expected .npy arrays only"),
+    "doubled member": ("a.npz", doubled, "'logits.npy' twice"),
+    "name not UTF-8": ("a.npz", foreign_name, "name of a member is not UTF-8"),
+    "name without end": ("a.npz", lambda: zipped({"x" * 60_000: b""}), r"xxx\.\.\.xxx"),
+    "control characters": ("a.npz", lambda: zipped({"a\n\x1b[2J.npy": npy(Z)}), "leads out"),
+    "odd packing": ("a.npz", lambda: zipped({"a.npy": npy(Z)}, compression=zipfile.ZIP_LZMA), "packed by method 14"),
     "liar": ("a.npz", liar, r"damaged|declares"),
     "encrypted": ("a.npz", encrypted, "encrypted"),
     "truncated zip": ("a.npz", GOOD[: len(GOOD) // 2], "cut short"),
@@ -265,6 +315,7 @@ HOSTILE_LOGITS = {
     "array bomb": ("a.npy", declared((10**6, 10**6)), "declares shape"),
     "negative shape": ("a.npy", declared((-1, 4)), "declares shape"),
     "short array": ("a.npy", declared((100, 4)), "cut short"),
+    "open bracket": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': ('<f8'", "no .npy"),
     "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "no .npy"),
     "infinity": ("a.npz", npz(logits=np.where(Z > 5, np.inf, Z)), "inf at index"),
     "nan": ("a.npz", npz(logits=np.full((3, 4), np.nan)), "nan at index"),
@@ -293,6 +344,11 @@ HOSTILE_LOGITS = {
     "csv header only": ("a.csv", b"a,b,c,d\n", "no rows"),
     "csv blank": ("a.csv", b"\n\n \n", "is empty"),
     "csv columns": ("a.csv", b"1," * 30_000 + b"1\n", "columns"),
+    "csv endless line": ("a.csv", lambda: b"12," * 3_000_000, "3,000,001 columns"),
+    "csv long second line": ("a.csv", lambda: b"1,2\n" + b"34," * 3_000_000, "line 2 has 3,000,001 cells, expected 2"),
+    "csv endless": ("a.csv", lambda: b"1,2\n" * 600_000, "1,200,002 cells"),
+    "csv blank lines": ("a.csv", lambda: b"1,2" + b"\n" * 5_000_000, "cells"),
+    "csv nan": ("a.csv", b"a,b\n1,2\nnan,3\n", "'a' is nan in row 2"),
     "csv doubled": ("a.csv", b"a,a,b,c\n1,2,3,4\n", "one name"),
     "csv one class": ("a.csv", b"label,a\n0,1\n", "at least 2"),
     "csv uneven streams": ("a.csv", b"stream,a,b\n0,1,2\n0,1,2\n1,1,2\n", "stream 1 has 1 frames"),
@@ -329,17 +385,24 @@ HOSTILE_PICTURES = {
     "large picture": (lambda: [("a.png", huge_png(10_000, 9_000))], "pixels"),
     "empty zip": (lambda: [("a.zip", zipped({}))], "no picture"),
     "zip in zip": (lambda: [("a.zip", zipped({"b.zip": zipped({})}))], "expected one of"),
+    "nested bomb": (lambda: [("a.zip", nested())], "expected one of"),
+    "absolute path": (lambda: [("a.zip", zipped({"/tmp/a.png": picture()}))], "leads out"),
+    "doubled": (lambda: [("a.zip", doubled())], "twice"),
     "wrong type": (lambda: [("a.zip", zipped({"a.svg": b"<svg/>"}))], "expected one of"),
-    "video": (lambda: [("a.mp4", b"x")], "video is not read"),
+    "talkative": (lambda: [("a.png", talkative_png())], "a.png is damaged"),
     "text as png": (lambda: [("a.png", b"hello")], "no PNG"),
     "jpeg as png": (lambda: [("a.png", picture(kind="JPEG"))], "no PNG"),
     "truncated": (lambda: [("a.png", picture()[:200])], "cut short"),
     "truncated jpeg": (lambda: [("a.jpg", picture(size=(200, 200), kind="JPEG")[:900])], "cut short"),
     "empty file": (lambda: [("a.png", b"")], "is empty"),
     "none": (list, "no picture"),
-    "too many frames": (lambda: [("a.gif", gif_of(limits.MAX_PICTURES + 2))], "at most"),
+    "too many frames": (lambda: [("a.gif", gif_of(limits.MAX_PICTURES + 2))], "more than 3,000 frames"),
     "labels latin-1": (lambda: [("a.png", picture()), ("labels.csv", "a.png,é".encode("latin-1"))], "not UTF-8"),
     "labels unknown": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,bird")], "line 1"),
+    "labels twice": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,1\na.png,0")], "line 2: 'a.png' has"),
+    "two lists of labels": (
+        lambda: [("a.png", picture()), ("x/labels.csv", b"a.png,1"), ("y/labels.csv", b"a.png,1")], "2 files called"
+    ),
     "labels elsewhere": (lambda: [("a.png", picture()), ("labels.csv", b"b.png,1")], "none of the pictures"),
 }  # fmt: skip
 
@@ -350,6 +413,47 @@ def test_hostile_pictures_are_refused_with_the_cause(case):
     with pytest.raises(ValueError, match=cause) as caught:
         read_pictures(files(), classes=("dog", "cat"))
     assert type(caught.value) is ValueError
+
+
+def everything_hostile() -> list[tuple[Callable[..., object], tuple[Any, ...]]]:
+    """(reader, arguments) of every case above; made before anything is watched."""
+    logits = [(name, content() if callable(content) else content) for name, content, _ in HOSTILE_LOGITS.values()]
+    pictures = [files() for files, _ in HOSTILE_PICTURES.values()]
+    return [(read_logits, (*file, 4)) for file in logits] + [(read_pictures, (files,)) for files in pictures]
+
+
+def test_nothing_is_written_and_little_is_held_whatever_comes():
+    """No file is opened for writing, made, moved or removed; Python never holds more than a few of the limits."""
+    cases = everything_hostile()
+    for reader, arguments in cases:  # once before: imports may write their caches
+        with contextlib.suppress(ValueError):
+            reader(*arguments)
+    CHANGED.clear()
+    tracemalloc.start()
+    sys.addaudithook(watch)  # stays for the process, so it is told when to look
+    WATCHING.append(True)
+    try:
+        for reader, arguments in cases:
+            with contextlib.suppress(ValueError):
+                reader(*arguments)
+        _, peak = tracemalloc.get_traced_memory()
+        with Path(os.devnull).open("w"):
+            pass  # the watch does see
+    finally:
+        WATCHING.clear()
+        tracemalloc.stop()
+    assert sorted(CHANGED) == [("open", os.devnull)]
+    assert peak <= 40_000_000
+
+
+WATCHING: list[bool] = []
+CHANGED: list[tuple[str, str]] = []
+CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
+
+
+def watch(event: str, arguments: tuple[Any, ...]) -> None:
+    if WATCHING and (event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))):
+        CHANGED.append((event, str(arguments[0])))
 
 
 @settings(max_examples=200, deadline=None)
@@ -371,3 +475,31 @@ def test_damage_anywhere_is_refused_or_harmless(data):
 
 
 PARQUET = parquet({"a": Z[0, :, 0], "b": Z[0, :, 1]})
+
+
+def moving(kind: str) -> bytes:
+    file, frames = io.BytesIO(), [Image.fromarray(np.full((20, 20, 3), 60 * i, np.uint8)) for i in range(3)]
+    frames[0].save(file, kind, save_all=True, append_images=frames[1:])
+    return file.getvalue()
+
+
+SPOILT = [
+    *((f"a.{kind}", picture(kind=FORMATS[f".{kind}"])) for kind in ("png", "jpg", "webp", "bmp")),
+    *((f"a.{kind}", moving(kind)) for kind in ("png", "gif", "webp")),
+    ("a.zip", zipped({"1.png": picture(1), "labels.csv": b"1.png,0"}, compression=zipfile.ZIP_DEFLATED)),
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_damaged_pictures_are_refused_or_harmless(data):
+    name, content = data.draw(st.sampled_from(SPOILT))
+    spoiled = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        spoiled[data.draw(st.integers(0, min(len(spoiled) - 1, 400)))] = data.draw(st.integers(0, 255))
+    try:
+        got = read_pictures([(name, bytes(spoiled[: data.draw(st.integers(1, len(spoiled)))]))])
+    except ValueError as error:
+        assert type(error) is ValueError and len(str(error)) < 400
+        return
+    assert got.images.shape[1:] == (3, 32, 32)
