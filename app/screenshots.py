@@ -1,10 +1,12 @@
 """Pictures of the finished pages for the README: `python -m app.screenshots` (or `make screenshots`).
 
 Serves the app on a free port, opens it in a real Chromium, light and dark, and writes assets/screenshots/*.png.
+Names choose some of them: `python -m app.screenshots console results-dark`.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import socket
@@ -86,30 +88,39 @@ def browser() -> Iterator[Any]:
         chrome.close()
 
 
+def still(page: Any) -> None:
+    """Wait until the page stands still: the script is done, and two looks at it are the same."""
+    last = b""
+    for _ in range(120):
+        page.wait_for_selector(READY, timeout=60_000)
+        now = page.screenshot()
+        if now == last:
+            return
+        last = now
+        page.wait_for_timeout(500)
+    raise TimeoutError(f"{page.url} does not come to rest")
+
+
 def console(page: Any) -> None:
-    """Wait for the board, pin the home setting, turn towards calm, and open the Bode panel."""
+    """Wait for the board, pin the home setting, and turn towards calm."""
     page.wait_for_selector(".board[data-updates]", timeout=60_000)
     page.get_by_role("button", name="pin A").click()
+    page.get_by_role("button", name="unpin A").wait_for()
     for symbol, keys in (("ζ", ["PageUp"]), ("ωₙ", ["PageDown", "PageDown"])):
         page.get_by_role("slider", name=symbol, exact=True).focus()
         for key in keys:
             page.keyboard.press(key)
-    page.wait_for_timeout(1500)
+    still(page)
 
 
-def other(page: Any) -> None:
-    """Wait until a page stands still."""
-    page.wait_for_timeout(4000)
-
-
+PAGES = ("calibration", "learning", "results", "your_stream", "lessons", "about")
 SHOTS = [
     *(Shot(f"console-{scheme}", "", 1280, 800, scheme, console) for scheme in ("light", "dark")),
     Shot("console-tablet", "", 820, 1180, "light", console),
     *(
-        Shot(f"{name}-{scheme}", name, 1280, 800, scheme, other)
-        for name in ("calibration", "learning", "results", "lessons", "about")
+        Shot(f"{name.replace('_', '-')}-{scheme}", name, 1280, 800, scheme, still)
+        for name in PAGES
         for scheme in ("light", "dark")
-        if (ROOT / "app" / "app_pages" / f"{name}.py").exists()
     ),
 ]
 
@@ -128,13 +139,29 @@ def take(chrome: Any, url: str, shot: Shot, folder: Path = FOLDER) -> Path:
     return path
 
 
-def main() -> None:
-    """Every picture."""
+def chosen(names: list[str]) -> list[Shot]:
+    """The pictures whose names begin so; all where none is named."""
+    for name in names:
+        if not any(shot.name.startswith(name) for shot in SHOTS):
+            raise ValueError(f"name is {name!r}, expected the beginning of one of {', '.join(s.name for s in SHOTS)}")
+    return [shot for shot in SHOTS if not names or shot.name.startswith(tuple(names))]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Take the pictures that were asked for."""
+    parser = argparse.ArgumentParser(prog="python -m app.screenshots", description="Take pictures of the pages.")
+    parser.add_argument("names", nargs="*", help=f"how names begin (default: all): {', '.join(s.name for s in SHOTS)}")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them (default: %(default)s)")
+    asked = parser.parse_args(arguments)
+    try:
+        shots = chosen(asked.names)
+    except ValueError as error:
+        parser.error(str(error))
     if chromium() is None:
         raise SystemExit(HOW)
     with served(ROOT / "app" / "main.py") as app, browser() as chrome:
-        for shot in SHOTS:
-            print(take(chrome, app.url, shot))
+        for shot in shots:
+            print(take(chrome, app.url, shot, asked.folder))
 
 
 if __name__ == "__main__":
