@@ -73,7 +73,10 @@ class Desk:
         """What the hand did. Hands of another epoch are stale; nothing in one is trusted."""
         if hand is None:
             self.seq = 0  # a deck that was just mounted counts from the beginning
-        if not isinstance(hand, Mapping) or hand.get("epoch") != self.epoch:
+        if not isinstance(hand, Mapping):
+            return
+        self.seq = whole(hand.get("seq"), self.seq)  # a stale hand has its receipt, too: its deck waits for one
+        if hand.get("epoch") != self.epoch:
             return
         old = self.settings
         mode = hand.get("mode")
@@ -85,7 +88,6 @@ class Desk:
             memory=bool(hand.get("memory", old.memory)),
             mode=mode if mode in MODES else old.mode,
         )
-        self.seq = whole(hand.get("seq"), self.seq)
         turn = whole(hand.get("turn"), self.turn)
         if turn != self.turn:
             self.turn, self.before = turn, self.now

@@ -166,10 +166,12 @@ class Deck {
   /** Python's answer: the receipt, the words, and, on a new epoch, values pushed from Python. */
   adopt(data) {
     this.data = data;
-    const held = Object.values(this.knobs).some((k) => k.drag);
-    if (data.epoch !== this.hand.epoch && !held) {
-      Object.assign(this.hand, data.values, { epoch: data.epoch, tick: 0 });
-      for (const [id, knob] of Object.entries(this.knobs)) knob.set(this.hand[id]);
+    if (data.epoch !== this.hand.epoch) {
+      Object.assign(this.hand, data.values, { epoch: data.epoch, tick: 0, play: false });
+      for (const [id, knob] of Object.entries(this.knobs)) {
+        if (knob.drag) this.hand[id] = knob.value; // a knob in the hand obeys the hand
+        else knob.set(this.hand[id]);
+      }
       this.clock();
     }
     this.paint();
