@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from knob_core import cifar10c, data
 from knob_core.corruptions import NAMES
-from train import branching, cell_metrics, distributed, histories, probe_tables, tables
+from train import branching, cell_metrics, commands, distributed, histories, probe_tables, tables
 from train.branch_cache import BranchCache
 from train.branching import Member
 from train.pixels import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
@@ -111,41 +111,35 @@ def official(root: str | None) -> Path | None:
     return found
 
 
+def work(args: argparse.Namespace) -> None:
+    device = torch.device(args.device)
+    rank, world = distributed.start(device)
+    if device.type == "cuda" and device.index is None and world > 1:
+        device = torch.device("cuda", rank % torch.cuda.device_count())
+    members = branching.load(branching.find(args.checkpoints), device)
+    images, labels = data.load_cifar10(args.data, "test")
+    if not 1 <= args.count <= len(labels):
+        raise ValueError(f"--count is {args.count}, expected 1 to {len(labels)}")
+    here = str(device)
+    units = (CLEAN, *args.only)
+    test = CellPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here, units)
+    images, labels = data.load_cifar10(args.data, "train")
+    last = slice(len(labels) - HELD_OUT_COUNT, None)
+    held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
+    folder = args.runs / "evaluation"
+    test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
+    fill([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
+    if rank == 0:
+        evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
+        learning = histories.gather(args.runs)
+        if learning is not None:
+            tables.write(learning, args.out / "learning.csv")
+        print(f"{len(members)} models x {len(test.units)} units x {args.count} images: {args.out}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     args = parse(arguments)
-    device = torch.device(args.device)
-    try:
-        rank, world = distributed.start(device)
-        if device.type == "cuda" and device.index is None and world > 1:
-            device = torch.device("cuda", rank % torch.cuda.device_count())
-        members = branching.load(branching.find(args.checkpoints), device)
-        images, labels = data.load_cifar10(args.data, "test")
-        if not 1 <= args.count <= len(labels):
-            raise ValueError(f"--count is {args.count}, expected 1 to {len(labels)}")
-        here = str(device)
-        units = (CLEAN, *args.only)
-        test = CellPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here, units)
-        images, labels = data.load_cifar10(args.data, "train")
-        last = slice(len(labels) - HELD_OUT_COUNT, None)
-        held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
-        folder = args.runs / "evaluation"
-        test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
-        fill([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
-        if rank == 0:
-            evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
-            learning = histories.gather(args.runs)
-            if learning is not None:
-                tables.write(learning, args.out / "learning.csv")
-            print(f"{len(members)} models x {len(test.units)} units x {args.count} images: {args.out}")
-    except (ValueError, FileNotFoundError) as error:
-        print(f"train.evaluate: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("train.evaluate: stopped; the same command goes on from here", file=sys.stderr)
-        return 130
-    finally:
-        distributed.stop()
-    return 0
+    return commands.run("train.evaluate", lambda: work(args))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, data, models
-from train import distributed, loop, losses, validation
+from train import commands, distributed, loop, losses, validation
 from train.batches import Loader
 from train.progress import Progress
 from train.recipes import RECIPES, Recipe, as_dict, override
@@ -180,36 +180,26 @@ def pick_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def work(args: argparse.Namespace) -> None:
+    recipe = override(RECIPES[args.recipe], args.set)
+    device = pick_device(args.device)
+    torch.set_num_threads(args.threads)
+    images, labels = data.load_cifar10(args.data, "train", download=args.download)
+    rank, world = distributed.start(device)
+    tensors = torch.from_numpy(images).to(device), torch.from_numpy(labels).to(device)
+    place = Workplace(device, rank, world, args.runs, *tensors, quiet=args.quiet, compile=args.compile)
+    if args.warm_only:
+        for seed in args.seeds:
+            warm_encoder(recipe, seed, place)
+        return
+    every = [(seed, method) for seed in args.seeds for method in models.METHODS]
+    for seed, method in every if args.all else [(args.seed, args.method)]:
+        fit(method, recipe, seed, place)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     args = parse(arguments)
-    try:
-        recipe = override(RECIPES[args.recipe], args.set)
-        device = pick_device(args.device)
-        torch.set_num_threads(args.threads)
-        images, labels = data.load_cifar10(args.data, "train", download=args.download)
-        rank, world = distributed.start(device)
-        tensors = torch.from_numpy(images).to(device), torch.from_numpy(labels).to(device)
-        place = Workplace(device, rank, world, args.runs, *tensors, quiet=args.quiet, compile=args.compile)
-        if args.warm_only:
-            for seed in args.seeds:
-                warm_encoder(recipe, seed, place)
-        else:
-            pairs = (
-                [(seed, method) for seed in args.seeds for method in models.METHODS]
-                if args.all
-                else [(args.seed, args.method)]
-            )
-            for seed, method in pairs:
-                fit(method, recipe, seed, place)
-    except (ValueError, FileNotFoundError, loop.Diverged) as error:
-        print(f"train.fit: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("train.fit: stopped; the state is saved, the same command goes on", file=sys.stderr)
-        return 130
-    finally:
-        distributed.stop()
-    return 0
+    return commands.run("train.fit", lambda: work(args))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from knob_core.corruptions import NAMES
 from knob_core.paths import ASSETS
 from knob_core.settings import Settings
 from knob_core.shipped import StreamKey
-from train import branching, distributed, dynamics_tables, stream_pixels, stream_tables, tables
+from train import branching, commands, distributed, dynamics_tables, stream_pixels, stream_tables, tables
 from train.branch_cache import BranchCache
 from train.branching import Member
 from train.evaluate import fill
@@ -195,27 +195,21 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def work(args: argparse.Namespace) -> None:
+    device = torch.device(args.device)
+    rank, world = distributed.start(device)
+    members = branching.load(branching.find(args.checkpoints), device)
+    shop = Workshop(members, args.runs / "library")
+    shop.fill(rank, world)
+    if rank == 0:
+        size = ship(shop, args.assets)
+        measure(shop, args.out)
+        print(f"{len(shipped.streams(args.assets))} streams, {size / 1e6:.1f} MB: {args.assets}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     args = parse(arguments)
-    device = torch.device(args.device)
-    try:
-        rank, world = distributed.start(device)
-        members = branching.load(branching.find(args.checkpoints), device)
-        shop = Workshop(members, args.runs / "library")
-        shop.fill(rank, world)
-        if rank == 0:
-            size = ship(shop, args.assets)
-            measure(shop, args.out)
-            print(f"{len(shipped.streams(args.assets))} streams, {size / 1e6:.1f} MB: {args.assets}")
-    except (ValueError, FileNotFoundError) as error:
-        print(f"train.library: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("train.library: stopped; the same command goes on from here", file=sys.stderr)
-        return 130
-    finally:
-        distributed.stop()
-    return 0
+    return commands.run("train.library", lambda: work(args))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ WATCHED = ("loss", "train_accuracy", "train_gate")
 StepFunction = Callable[[nn.Module, Batch, Recipe, int], Step]
 
 
-class Diverged(RuntimeError):
+class Diverged(ArithmeticError):
     """The loss is no longer a number."""
 
 

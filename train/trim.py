@@ -25,7 +25,7 @@ from knob_core.data import Images, Labels
 from knob_core.models import GatedClassifier, KnobODE
 from knob_core.pixels import to_bytes
 from knob_core.streams import ControlledStream
-from train import branching
+from train import branching, commands
 
 CORRUPTIONS = ("speckle_noise", "spatter")
 FRAMES = 32
@@ -119,15 +119,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, metavar="NAME", default=Path("trimmed.safetensors"),
                         help="file name beside each checkpoint (default: %(default)s)")  # fmt: skip
     args = parser.parse_args(arguments)
-    try:
+
+    def work() -> None:
         images, labels = data.load_cifar10(args.data, "train")
         for path in args.checkpoints:
             trim = trim_file(path, path.with_name(args.out.name), images[-HELD_OUT:], labels[-HELD_OUT:])
             print(f"{path}: u* <- u* {trim.offset:+.3f}, loss {trim.before:.4f} -> {trim.after:.4f}")
-    except (ValueError, FileNotFoundError) as error:
-        print(f"train.trim: {error}", file=sys.stderr)
-        return 1
-    return 0
+
+    return commands.run("train.trim", work)
 
 
 if __name__ == "__main__":
