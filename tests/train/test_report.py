@@ -12,9 +12,9 @@ import pytest
 from knob_core.paths import ROOT
 from train import published, tables
 from train.report import __main__ as report
-from train.report import readings
+from train.report import readings, readme
 from train.report.claims import calmest, claims
-from train.report.results import Results, Spread, markdown, number
+from train.report.results import NAMES, Results, Spread, markdown, number
 
 pytestmark = pytest.mark.skipif(
     not (tables.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
@@ -33,6 +33,18 @@ def verdict(results: Results, begins: str) -> bool:
 
 def test_the_shipped_report_is_what_the_files_give(results: Results) -> None:
     assert (ROOT / "RESULTS.md").read_text(encoding="utf-8") == report.document(results, "assets/results/figures")
+
+
+def test_the_readme_shows_what_the_files_give(results: Results) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.insert(text, results) == text
+    assert sum(line.startswith(tuple(f"| {name} |" for name in NAMES.values())) for line in text.splitlines()) == 5
+
+
+@pytest.mark.parametrize("text", ["", readme.BEGIN, readme.END + readme.BEGIN, 2 * (readme.BEGIN + readme.END)])
+def test_a_readme_without_its_markers_is_left_alone(text: str, results: Results) -> None:
+    with pytest.raises(ValueError, match="README must hold"):
+        readme.insert(text, results)
 
 
 def test_the_shipped_verdicts_are_what_the_files_give(results: Results) -> None:
@@ -114,7 +126,8 @@ def test_readings_follow_the_numbers(results: Results) -> None:
 def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     shutil.copytree(tables.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
-    assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md")]) == 0
+    readme_copy = Path(shutil.copy(ROOT / "README.md", tmp_path / "README.md"))
+    assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md"), "--readme", str(readme_copy)]) == 0
     assert "](results/figures/e1.png)" in (tmp_path / "R.md").read_text(encoding="utf-8")
     assert (folder / "claims.csv").read_bytes() == (tables.RESULTS / "claims.csv").read_bytes()
     assert len(list((folder / "figures").glob("*.png"))) == 7

@@ -1,4 +1,7 @@
-"""Write RESULTS.md and its figures from assets/results: `python -m train.report`. No number is typed by hand."""
+"""Write RESULTS.md, its figures and the README's table from assets/results: `python -m train.report`.
+
+No number is typed by hand.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pathlib import Path
 from knob_core.paths import ROOT
 from train import published
 from train import tables as files
-from train.report import readings, tables
+from train.report import readings, readme, tables
 from train.report.claims import claims
 from train.report.results import Results
 from train.stream_tables import FIRST
@@ -92,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m train.report", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--results", type=Path, default=files.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--out", type=Path, default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", metavar="FILE", help="default: README.md")
     args = parser.parse_args(arguments)
     try:
         from train.report import figures
@@ -107,9 +111,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         paper = [{"method": method, **row._asdict()} for method, row in published.PAPER.items()]
         files.write(paper, args.results / "paper.csv")
         files.write([anchor._asdict() for anchor in published.ANCHORS], args.results / "anchors.csv")
-        part = args.out.with_name(args.out.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(args.out)
+        summary = readme.insert(args.readme.read_text(encoding="utf-8"), results)
+        for path, content in ((args.out, text), (args.readme, summary)):
+            part = path.with_name(path.name + ".part")
+            part.write_text(content, encoding="utf-8")
+            part.replace(path)
     except (ValueError, FileNotFoundError) as error:
         print(f"train.report: {error}", file=sys.stderr)
         return 1
