@@ -9,6 +9,7 @@ import numpy as np
 
 from app.desk import Desk
 from app.figures import scope
+from app.figures.wire import pack
 from app.panels import THEORY_FRAMES, Shown, panel
 from app.stream import Stream
 from knob_core import theory
@@ -26,6 +27,14 @@ READOUTS = (  # id, label, field, scale, digits, unit, help
      "How far confidence is from the truth, debiased; the floor is what a perfect predictor would show"),
 )  # fmt: skip
 MORE_IS_BETTER = {"accuracy"}
+LEGEND = (  # kind, label, help
+    ("now", "median of the paths", "A path is one draw of the noise over the same picture; this is their median"),
+    ("band", "middle half", "From the first to the third quartile of the paths"),
+    ("ghost", "frame by frame", "Without inertia and memory: the raw command σ(u*), and the confidence it would give"),
+    ("wrong", "share wrong", "How many of the paths are wrong at a frame: now, and raw (frame by frame)"),
+    ("pin", "A", "The setting that you pinned"),
+    ("turn", "you turned", "Where a knob was turned while the stream was playing"),
+)
 
 
 def message(desk: Desk, stream: Stream) -> dict[str, Any]:
@@ -96,16 +105,11 @@ def _message(
     path = stream.rows().start
     film = stream.film_frames
     predicted = response.predicted[path, film]
-    legend = [
-        ["now", "median of the paths"],
-        ["band", "middle half"],
-        ["ghost", "frame by frame"],
-        ["wrong", "share wrong"],
-    ]
-    if desk.pin and not shapes:
-        legend.append(["pin", "A"])
+    legend = [entry for entry in LEGEND if entry[0] not in ("pin", "turn")]
+    if desk.pin and desk.live is None:
+        legend.append(LEGEND[-2])
     if desk.live is not None:
-        legend = [*legend, ["turn", "you turned"]]
+        legend.append(LEGEND[-1])
     return {
         "seq": desk.seq,
         "tape": stream.id,
@@ -119,6 +123,7 @@ def _message(
             "pred": [None if k < 0 else int(k) for k in predicted],
             "conf": [0.0 if math.isnan(p) else round(float(p), 4) for p in response.p_max[path, film]],
             "first": path,
+            "path": pack(response.predicted[path], "i2"),  # (T,) for the cursor; -1 where nothing has arrived
         },
         "panel": panel(desk.view.panel, shown, desk.view.unit),
         "readouts": readouts(desk, stream.raw, others),
@@ -149,14 +154,15 @@ def readouts(desk: Desk, raw: StreamMeasures, others: dict[str, StreamMeasures])
 
         rest = [["before", text(desk.before or now)]]
         rest += [[title, text(measures)] for title, measures in others.items()]
-        if id == "ece":
-            rest.append(["floor", f"{now.ece_floor:.3f}"])
-        if id == "lag" and math.isfinite(now.lag63):
-            rest.append(["or", f"{now.lag63 / desk.settings.frame_rate:.2f} s"])
         rest.append(["frame by frame", text(raw)])
+        beside = f"floor {now.ece_floor:.3f}" if id == "ece" else ""
+        if id == "lag" and math.isfinite(now.lag63):
+            beside = f"{now.lag63 / desk.settings.frame_rate:.2f} s"
         worse = (getattr(raw, name) - getattr(now, name)) * (1 if name in MORE_IS_BETTER else -1)
         better = "no" if worse > 0.05 * abs(getattr(raw, name)) and id != "lag" else ""
-        out.append({"id": id, "label": label, "now": text(now), "rest": rest, "help": help, "better": better})
+        out.append(
+            {"id": id, "label": label, "now": text(now), "beside": beside, "rest": rest, "help": help, "better": better}
+        )
     return out
 
 

@@ -86,6 +86,7 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
     if measured:
         several = f"{measured.count} steps" if measured.count > 1 else "the step"
         note = f"blue: {several} of this stream, median and middle half of the paths; dashed: theory"
+        note += ", in grey of A" * (pinned is not None)
     elif shown.head is not None:
         note = "theory; steps are measured when the stream is not playing"
     else:
@@ -112,7 +113,7 @@ def _bode(shown: Shown, unit: str) -> dict[str, Any]:
         ["", "theory"],
         ["passes up to (−3 dB)", f"{corner * scale:.3g} {unit}" if corner < 0.5 else "everything"],
         ["resonance peak", f"{peak:.1f} dB" if peak > 0.05 else "none"],
-        ["swings of 5 frames", f"{20 * np.log10(abs(np.interp(0.2, FREQ, np.abs(h)))):.1f} dB"],
+        ["swings of 5 frames", _decibels(np.interp(0.2, FREQ, np.abs(h)))],
     ]
     note = (
         "dots: a test tone in this stream's own noise, mean and standard error over paths; line: theory; dotted: −3 dB"
@@ -158,6 +159,10 @@ def _spring(shown: Shown, unit: str) -> dict[str, Any]:
 
 def _frames(value: float) -> str:
     return f"{value:.1f} fr" if np.isfinite(value) else "–"
+
+
+def _decibels(gain: float) -> str:
+    return f"{20 * np.log10(gain):.1f} dB".replace("-", "−")
 
 
 def _seconds(frames: float, fps: float) -> str:

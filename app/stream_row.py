@@ -20,6 +20,8 @@ from knob_core import settings as settings_file
 from knob_core.data import CLASSES, load_sample
 from knob_core.schedules import SCHEDULES, Parameter, from_csv
 
+ACROSS = 4  # parameters side by side
+
 
 def nearest(choice: Choice) -> Choice:
     """The shipped stream of this model, corruption and schedule where there is one: it appears at once."""
@@ -114,8 +116,13 @@ def _shape(choice: Choice) -> None:
     now = dict(choice.parameters)
     with st.form("shape", border=False):
         values: dict[str, Any] = {}
-        for parameter in schedule.parameters:
-            values[parameter.name] = _control(choice.schedule, parameter, now.get(parameter.name, parameter.default))
+        for place, parameter in enumerate(schedule.parameters):
+            if place % ACROSS == 0:
+                columns = st.columns(min(ACROSS, len(schedule.parameters)), vertical_alignment="bottom")
+            with columns[place % ACROSS]:
+                values[parameter.name] = _control(
+                    choice.schedule, parameter, now.get(parameter.name, parameter.default)
+                )
         frames, realisations, seed = st.columns(3)
         length = frames.number_input("frames", *FRAMES, value=choice.frames, help="How long the stream is")
         paths = realisations.number_input(
@@ -131,13 +138,16 @@ def _shape(choice: Choice) -> None:
                     values
                 )
             )
-    st.caption("Or draw severity by hand:")
-    drawn = sketch([1.0] * (POINTS // 3) + [5.0] * (POINTS // 3) + [1.0] * (POINTS - 2 * (POINTS // 3)), key="sketch")
+    by_hand, by_file = st.columns([3, 2])
+    with by_hand:
+        st.caption("Or draw severity by hand:")
+        third = POINTS // 3
+        drawn = sketch([1.0] * third + [5.0] * third + [1.0] * (POINTS - 2 * third), key="sketch")
     if drawn is not None and drawn != st.session_state.get("drawn"):
         st.session_state["drawn"] = drawn
         stretch = max(1, choice.frames // POINTS)
         _ask(lambda: _listed(choice, [value for value in drawn for _ in range(stretch)], POINTS * stretch))
-    upload = st.file_uploader(
+    upload = by_file.file_uploader(
         "Or upload severities (CSV)",
         type=["csv", "txt"],
         key="severities",
@@ -183,7 +193,7 @@ def _control(schedule: str, parameter: Parameter, value: float | int | str) -> f
 
 def _take_away(stream: Stream | None) -> None:
     desk = state.desk()
-    st.caption("The address bar holds the whole setting: copy it, or press “link” above the scope.")
+    st.caption("The address bar holds the whole setting. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
         theme = st.context.theme.type or "light"
         for label, data, name, mime, help in (

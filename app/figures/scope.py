@@ -11,7 +11,7 @@ import numpy as np
 
 from app.figures.wire import band, line, pack
 
-ROWS = {"severity": (0.84, 1.0), "gate": (0.47, 0.8), "confidence": (0.1, 0.43), "wrong": (0.0, 0.075)}  # top to bottom
+ROWS = {"severity": (0.86, 1.0), "gate": (0.5, 0.82), "confidence": (0.14, 0.46), "wrong": (0.0, 0.1)}  # top to bottom
 
 
 def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_wrong: np.ndarray) -> dict[str, Any]:
@@ -38,6 +38,8 @@ def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_w
             "titlegap": 40,
         }
     layout["yaxis4"] |= {"ticktext": ["raw", "now"], "title": None}
+    word = {"text": "frame", "xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "paper", "y": 0}
+    layout["annotations"] = [{**word, "yshift": -10, "showarrow": False, "font": {"color": "muted"}}]
     data = [
         line(severity, "severity", name="severity", shape="hv", width=2, hover=True),
         line(command, "command/0.45", axis="y2", name="command σ(u*)", width=1, dash="dot"),

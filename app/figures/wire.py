@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 
-def pack(values: np.ndarray) -> dict[str, str]:
-    """A float32 array for the browser."""
-    return {"dtype": "f4", "bdata": base64.b64encode(np.ascontiguousarray(values, np.float32).tobytes()).decode()}
+def pack(values: np.ndarray, dtype: str = "f4") -> dict[str, str]:
+    """An array for the browser: float32, or "i2" for small whole numbers."""
+    return {"dtype": dtype, "bdata": base64.b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode()}
 
 
 def unpack(packed: dict[str, str]) -> np.ndarray:
     """Back again."""
-    return np.frombuffer(base64.b64decode(packed["bdata"]), np.float32)
+    return np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"])
 
 
 def line(

@@ -23,10 +23,10 @@ class Board {
     const box = (this.box = document.createElement("section"));
     box.className = "board";
     box.innerHTML = `<div class="readouts" role="group" aria-label="read-outs"></div>
-      <figure class="scope"><figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="off"></span>
+      <figure class="scope"><figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="off" title="Medians over the paths; the answer is the first path's, whose frames the film strip shows"></span>
         <button type="button" class="link" title="Copy a link that holds the whole setting">link</button><button type="button" class="png" title="Save scope and panel as a picture">PNG</button></figcaption>
         <div class="plot"><canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas><div class="hair" hidden></div></div>
-        <div class="film" role="group" aria-label="film strip"></div></figure>
+        <div class="strip" title="The first path's frames, and what the model takes them for; a wrong answer is red and crossed"><span class="said"></span><div class="film" role="group" aria-label="film strip"></div></div></figure>
       <figure class="panel"><figcaption><div class="tabs" role="tablist" aria-label="panel"></div><span class="controls"></span></figcaption>
         <div class="body"><canvas class="trace" role="img" aria-label="panel"></canvas><div class="side"></div></div><p class="note"></p></figure>`;
     host.appendChild(box);
@@ -129,15 +129,17 @@ class Board {
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
     legend.replaceChildren();
-    for (const [kind, text] of m.scope.legend) element("i", kind, legend, text);
+    for (const [kind, text, help] of m.scope.legend) element("i", kind, legend, text).title = help;
   }
 
   /** The frames themselves, under the instant they belong to; a wrong answer is red and crossed. */
   strip(tape, m) {
     const film = this.box.querySelector(".film");
     const { film: f } = tape;
-    film.hidden = !f;
+    put(film.parentNode, "hidden", !f);
     if (!f) return;
+    const truth = tape.short[tape.truth];
+    put(film.previousSibling, "text", truth ? `true ${truth}\nseen as` : "seen as");
     const id = m.tape + "/" + m.film.first;
     if (film.dataset.tape !== id || film.children.length !== f.frames.length) {
       film.dataset.tape = id;
@@ -169,7 +171,9 @@ class Board {
     while (row.children.length < list.length) {
       const card = element("div", "card", row);
       element("span", "label", card);
-      element("strong", "", card);
+      const big = element("span", "big", card);
+      element("strong", "", big);
+      element("small", "", big);
       element("span", "rest", card);
     }
     list.forEach((r, i) => {
@@ -179,7 +183,8 @@ class Board {
       put(card, "title", r.help);
       put(card, "data-better", r.better);
       put(label, "text", r.label);
-      put(big, "text", r.now);
+      put(big.firstChild, "text", r.now);
+      put(big.lastChild, "text", r.beside ?? "");
       while (rest.children.length > r.rest.length) rest.lastChild.remove();
       while (rest.children.length < r.rest.length) {
         const pair = element("span", "", rest);
@@ -284,14 +289,29 @@ class Board {
     this.cursor = t;
     this.rule(t, true);
     const at = this.box.querySelector(".at");
+    put(this.box.querySelector(".legend"), "hidden", t !== null); // or the caption would grow by a line
+    this.mark(t);
     if (t === null) { at.textContent = ""; return; }
+    const { film } = this.message, { truth, short } = this.tape;
     const parts = [`frame ${t}`];
     for (const trace of this.figure.data) {
       if (!trace.hover) continue;
       const v = numbers(trace.y)[t - (trace.x0 ?? 0)];
       if (Number.isFinite(v)) parts.push(`${trace.name} ${v.toFixed(2)}`);
     }
+    const seen = film.path ? numbers(film.path)[t] : -1;
+    const wrong = seen >= 0 && truth >= 0 && seen !== truth;
+    if (seen >= 0) parts.push(`${truth >= 0 ? `true ${short[truth]}, ` : ""}seen as ${wrong ? "✕ " : ""}${short[seen]}`);
+    put(at, "class", wrong ? "at wrong" : "at");
     at.textContent = parts.join("  ·  ");
+  }
+
+  /** Frame the picture of the strip that is nearest to frame t. */
+  mark(t) {
+    const frames = this.tape?.film?.frames ?? [];
+    let here = t === null ? -1 : 0;
+    frames.forEach((f, i) => { if (Math.abs(f - t) < Math.abs(frames[here] - t)) here = i; });
+    [...this.box.querySelector(".film").children].forEach((cell, i) => put(cell, "data-here", String(i === here)));
   }
 
   /** The address holds everything once the hand has let go. */

@@ -9,7 +9,7 @@ class Sketch {
     this.at = 0;
     this.box = document.createElement("div");
     this.box.className = "sketch";
-    this.box.innerHTML = `<canvas tabindex="0" role="slider" aria-label="severity by hand" aria-valuemin="0" aria-valuemax="5"></canvas>`;
+    this.box.innerHTML = `<canvas tabindex="0" role="slider" title="Sweep over the sheet; with keys, arrows move along and up and down" aria-label="severity by hand" aria-valuemin="0" aria-valuemax="5"></canvas>`;
     host.appendChild(this.box);
     this.canvas = this.box.firstChild;
     this.listen();
