@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
+import numpy as np
 import streamlit as st
 
 from app.checkpoints import trained_knobs
@@ -15,7 +16,7 @@ from app.compute import Result
 from app.stream import Stream
 from knob_core import films, shipped
 from knob_core.branches import Branches
-from knob_core.data import CLASSES
+from knob_core.data import CLASSES, load_sample
 from knob_core.shipped import StreamKey
 
 PREFERRED = ("knob-ode", "shot_noise", "step")  # what opens first, where it ships
@@ -35,11 +36,26 @@ def library() -> list[StreamKey]:
 
 
 def why_nothing() -> str:
-    """The cause of an empty library, or nothing."""
+    """The cause of there being no stream at all."""
     try:
-        return "" if shipped.streams() else "the list of shipped streams is empty"
+        return "none of them can be read" if shipped.streams() else "the list of shipped streams is empty"
     except (OSError, ValueError, KeyError, TypeError) as error:
         return str(error)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def labels() -> np.ndarray:
+    """(N,) classes of the sample's images; raises where the sample cannot be read."""
+    return load_sample()[1]
+
+
+def sample_fault() -> str:
+    """Why there are no images to choose from, or nothing."""
+    try:
+        labels()
+        return ""
+    except (OSError, ValueError, KeyError) as error:
+        return f"no image can be chosen, because the sample cannot be read: {error}"
 
 
 def home() -> Choice:
@@ -86,10 +102,14 @@ def shipped_stream(key: StreamKey, image: int) -> Stream:
     branches = _branches(key)
     choice = choice_of(key, image)
     place = key.images.index(image)
-    pixels = films.load(key, place)
+    pixels, fault = None, ""
+    try:
+        pixels = films.load(key, place)
+    except (OSError, ValueError) as error:  # the traces are there all the same
+        fault = str(error)
     return Stream(
         stream_id(choice), title(choice, branches, place * key.realisations, len(key.images)), key.method, branches,
-        key.realisations, place, pixels, trained_knobs(key.method, key.seed),
+        key.realisations, place, pixels, trained_knobs(key.method, key.seed), fault,
     )  # fmt: skip
 
 
@@ -109,11 +129,13 @@ def title(choice: Choice, branches: Branches, path: int, images: int) -> str:
     return f"{name} in {choice.title()} ({over})"
 
 
-def fallback() -> Stream | None:
-    """The stream that opens first, or None where not even that can be read."""
-    choice = home()
-    key = shipped_key(choice)
-    try:
-        return shipped_stream(key, choice.image) if key else None
-    except (OSError, ValueError):
-        return None
+def fallback() -> tuple[Choice, Stream] | None:
+    """The stream that opens first, or another where that one cannot be read; None where none can."""
+    first = home()
+    for key in sorted(library(), key=lambda k: choice_of(k, first.image) != first):
+        choice = choice_of(key, first.image if first.image in key.images else key.images[0])
+        try:
+            return choice, shipped_stream(key, choice.image)
+        except (OSError, ValueError):
+            continue
+    return None

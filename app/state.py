@@ -6,6 +6,7 @@ The two knobs' values live here for every page: `desk()` is the same object wher
 from __future__ import annotations
 
 import gc
+import re
 from typing import Any
 
 import streamlit as st
@@ -53,6 +54,11 @@ def complaints() -> list[str]:
     """What the link, an upload or a missing file was at fault for; shown until the next choice."""
     desk()
     return st.session_state["complaints"]
+
+
+def plain(text: str) -> str:
+    """Words from outside as Markdown that shows them as they are: no picture, link or formula of a stranger's."""
+    return re.sub(r"([\\`*\[\]<>$~])", r"\\\1", text)
 
 
 def write_link() -> None:

@@ -34,6 +34,7 @@ class Stream:
     image: int = 0  # which of its images is shown
     pixels: np.ndarray | None = None  # (FILM, 32, 32, 3) uint8, the shown image's first realisation at film_frames
     trained: tuple[float, float] | None = None
+    fault: str = ""  # what of it could not be read, where the rest can be shown
 
     @property
     def frames(self) -> int:

@@ -17,7 +17,7 @@ from app.components.gallery import gallery
 from app.components.sketch import POINTS, sketch
 from app.stream import Stream
 from knob_core import settings as settings_file
-from knob_core.data import CLASSES, load_sample
+from knob_core.data import CLASSES
 from knob_core.schedules import SCHEDULES, Parameter, from_csv
 
 ACROSS = 4  # parameters side by side
@@ -95,11 +95,12 @@ def _model_words(model: tuple[str, int]) -> str:
 
 
 def _picture(choice: Choice) -> None:
-    _, labels, _ = load_sample()
+    help = "Choose the picture that the stream shows"
+    if sources.sample_fault():
+        st.button("Image", disabled=True, width="stretch", help=help)
+        return
     key = sources.shipped_like(choice)
-    with st.popover(
-        f"Image: {CLASSES[labels[choice.image]]}", width="stretch", help="Choose the picture that the stream shows"
-    ):
+    with st.popover(f"Image: {CLASSES[sources.labels()[choice.image]]}", width="stretch", help=help):
         st.caption("Framed pictures appear at once; the others take some seconds to compute.")
         picked = gallery(key.images if key and not choice.parameters else (), choice.image, key="gallery")
     if picked is not None and picked != st.session_state.get("picked"):
@@ -234,5 +235,5 @@ def _take_away(stream: Stream | None) -> None:
         try:
             desk.push(settings_file.from_toml(upload.getvalue()))
         except ValueError as error:
-            complaints.append(str(error))
+            complaints.append(f"the settings file cannot be used: {error}")
         st.rerun()

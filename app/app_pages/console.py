@@ -7,6 +7,7 @@ import time
 import streamlit as st
 
 from app import moving, sources, state, stream_row
+from app.choice import Choice
 from app.components.board import tape
 from app.components.console import console
 from app.components.deck import content
@@ -55,47 +56,44 @@ def waiting(job: Job) -> None:
 def find_stream() -> tuple[Stream | None, Job | None]:
     """The chosen stream where it is at hand, otherwise the last one shown and the job that makes the chosen one."""
     choice = state.choice()
-    shown: Stream | None = st.session_state.get("shown")
     key = sources.shipped_key(choice)
     try:
         if key is not None:
             return sources.shipped_stream(key, choice.image), None
         job = jobs().known(choice)
-        if job is not None and job.over:
-            if job.result is not None:
-                return sources.computed_stream(choice, job.result), None
-            if job.error:
-                raise ValueError(job.error)
-            go_back()
-            return shown or sources.fallback(), None
-        return shown or sources.fallback(), jobs().of(choice)
+        if job is None or not job.over:
+            return on_the_board()[1], jobs().of(choice)
+        if job.result is not None:
+            return sources.computed_stream(choice, job.result), None
+        if job.error:
+            state.complaints().append(job.error)
     except (OSError, ValueError) as error:
         state.complaints().append(str(error))
-        go_back()
-        return shown or sources.fallback(), None
+    jobs().forget(choice)
+    back, stream = on_the_board()
+    state.choose(back)
+    return stream, None
 
 
-def go_back() -> None:
-    """Choose again what is on the board."""
-    jobs().forget(state.choice())
-    state.choose(st.session_state.get("shown_choice") or sources.home())
+def on_the_board() -> tuple[Choice, Stream | None]:
+    """What is shown while another stream is made, or when it cannot be had."""
+    if "shown" in st.session_state:
+        return st.session_state["shown_choice"], st.session_state["shown"]
+    return sources.fallback() or (sources.home(), None)
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 state.desk()
-notes, top, bottom = (
-    st.container(),
-    st.container(),
-    st.container(),
-)  # the board must keep its place, or it is mounted anew
+notes, top, bottom = (st.container() for _ in range(3))  # the board must keep its place, or it is mounted anew
 stream, job = find_stream()
 with notes:
     if job is not None:
         waiting(job)
-    for complaint in dict.fromkeys(state.complaints()):
-        st.warning(complaint, icon=":material/info:")
+    faults = [*state.complaints(), stream.fault if stream else "", sources.sample_fault()]
+    for fault in dict.fromkeys(filter(None, faults)):
+        st.warning(state.plain(fault), icon=":material/info:")
     if stream is None:
-        st.error(f"There is no stream to show: {sources.why_nothing()}.", icon=":material/error:")
+        st.error(state.plain(f"There is no stream to show: {sources.why_nothing()}."), icon=":material/error:")
 if stream is not None:
     if job is None:
         st.session_state["shown"], st.session_state["shown_choice"] = stream, state.choice()

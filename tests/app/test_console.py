@@ -237,9 +237,155 @@ def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch
     assert desk(at).settings.zeta == 0.3
 
 
+def test_another_stream_opens_where_the_first_cannot_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from knob_core import shipped
+
+    load = shipped.load_stream
+
+    def missing(key: Any, *a: Any, **k: Any) -> Any:
+        if (key.corruption, key.schedule) == ("shot_noise", "step"):
+            raise FileNotFoundError("streams/shot_noise-step.npz is missing")
+        return load(key, *a, **k)
+
+    monkeypatch.setattr(shipped, "load_stream", missing)
+    at = opened()
+    assert "shot_noise-step.npz is missing" in warnings(at) and not at.error
+    choice = at.session_state["choice"]
+    assert (choice.corruption, choice.schedule) != ("shot_noise", "step")
+    assert at.session_state["shown_choice"] == choice
+    hand(at)
+    assert desk(at).settings.zeta == 0.3
+
+
+def test_no_stream_can_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from knob_core import shipped
+
+    def missing(*_: Any, **__: Any) -> Any:
+        raise FileNotFoundError("it is missing")
+
+    monkeypatch.setattr(shipped, "load_stream", missing)
+    at = opened()
+    assert "none of them can be read" in at.error[0].value and "it is missing" in warnings(at)
+    assert at.selectbox(key="row_corruption_0")
+
+
+def test_a_damaged_film_costs_the_film_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from knob_core import films
+
+    def damaged(*_: Any, **__: Any) -> Any:
+        raise ValueError("films/shot_noise-step.webp is damaged")
+
+    monkeypatch.setattr(films, "load", damaged)
+    at = opened()
+    assert "films/shot_noise-step.webp is damaged" in warnings(at) and not at.error
+    assert at.session_state["shown"].tape()["film"] is None
+    hand(at)
+    assert desk(at).settings.zeta == 0.3
+
+
+def test_a_missing_sample_costs_the_gallery_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app import sources
+
+    def missing() -> Any:
+        raise FileNotFoundError("sample.json is missing")
+
+    monkeypatch.setattr(sources, "load_sample", missing)
+    at = opened()
+    assert "the sample cannot be read: sample.json is missing" in warnings(at)
+    (button,) = [b for b in at.button if b.label == "Image"]
+    assert button.disabled
+    hand(at)
+    assert desk(at).settings.zeta == 0.3
+    at.selectbox(key="row_corruption_0").select("fog").run()
+    assert at.session_state["shown_choice"].corruption == "fog"
+
+
+def upload(at: AppTest, key: str, content: bytes, name: str) -> AppTest:
+    at.file_uploader(key=key).set_value((name, content, "text/plain")).run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"1\nnan\n3\n", "line 2: 'nan' is not a severity"),
+        (b"", "empty"),
+        (b"\x00\x01\xff" * 9, "not UTF-8"),
+        (b"1\n" * 1001, "at most 1000 frames"),
+        (b"1\n9\n", "line 2"),
+    ],
+    ids=["nan", "empty", "binary", "long", "range"],
+)
+def test_bad_severities_are_named(assets: Path, content: bytes, says: str) -> None:
+    at = opened()
+    before = at.session_state["choice"]
+    upload(at, "severities", content, "mine.csv")
+    assert says in warnings(at)
+    assert at.session_state["choice"] == at.session_state["shown_choice"] == before
+
+
+def test_uploaded_severities_are_asked_for(assets: Path) -> None:
+    at = upload(opened(), "severities", b"severity\n1\n4.5\n", "mine.csv")
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "checkpoint" in warnings(at)  # it was asked for, and cannot be had here
+    assert not at.exception
+
+
+def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
+    from knob_core import settings as settings_file
+    from knob_core.settings import Settings
+
+    at = opened()
+    assert [b.label for b in at.download_button] == ["Settings file", "Data (CSV)", "Figures (HTML)"]
+    wanted = Settings(zeta=2.0, omega_n=0.05, memory=False)
+    upload(at, "settings_file", settings_file.to_toml(wanted).encode(), "knob.toml")
+    assert desk(at).settings == wanted and desk(at).epoch == 1 and not at.warning
+    upload(at, "settings_file", b"zeta = 'much'", "knob.toml")
+    assert "the settings file cannot be used: version is None" in warnings(at) and desk(at).settings == wanted
+
+
+def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:
+    at = opened(z="![a](http://b.cd/e)", mode="<b>$x$")
+    assert r"!\[a\](http://b.cd/e)" in warnings(at) and r"\<b\>\$x\$" in warnings(at)
+
+
+def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream on its way has a bar and a way out, and the board stays on what it showed."""
+    import threading
+
+    from app import compute
+
+    def slow(job: compute.Job) -> compute.Result:
+        job.progress = 0.25
+        assert job.stop.wait(60), "nobody cancelled"
+        gone.set()
+        raise compute.Cancelled
+
+    gone = threading.Event()
+    monkeypatch.setattr(compute, "compute", slow)
+    at = opened()
+    shown = at.session_state["shown_choice"]
+    at.selectbox(key="row_schedule_0").select("ramp").run()
+    assert at.session_state["choice"].schedule == "ramp" and at.session_state["shown_choice"] == shown
+    at.button(key="cancel").click().run()
+    assert gone.wait(60)
+    for _ in range(50):
+        at.run()
+        if at.session_state["choice"] == shown:
+            break
+    assert at.session_state["choice"] == at.session_state["shown_choice"] == shown
+    assert not [b for b in at.button if b.label == "Cancel"]
+
+
 def test_every_control_has_a_sentence_of_help(assets: Path) -> None:
     at = opened()
-    for element in [*at.selectbox, *at.number_input, *at.text_area, *at.button]:
+    for element in [
+        *at.selectbox, *at.number_input, *at.text_area, *at.button, *at.file_uploader, *at.download_button,
+    ]:  # fmt: skip
         assert element.help, element.label
     from app.knobs import HELP, KNOBS, presets
     from app.panels import PANELS

@@ -46,6 +46,9 @@ def test_scope_and_read_outs_are_knob_core_s(stream: Stream, settings: Settings)
         "accuracy": f"{100 * m.accuracy:.1f} %", "sure_wrong": f"{m.sure_wrong:.1f}", "ece": f"{m.ece:.3f}",
     }  # fmt: skip
     assert message["film"]["pred"] == response.predicted[6, stream.film_frames].tolist()
+    assert unpack(message["film"]["path"]).tolist() == response.predicted[6].tolist()
+    beside = {r["id"]: r["beside"] for r in message["readouts"]}
+    assert beside["ece"] == f"floor {m.ece_floor:.3f}" and beside["lag"] == f"{m.lag63 / settings.frame_rate:.2f} s"
 
 
 @given(st.integers(1, 9), st.integers(1, 30))
