@@ -19,18 +19,19 @@ from knob_core.command import Command
 from knob_core.command_fit import fit
 from knob_core.data import CLASSES
 from knob_core.uploads import Uploaded, read_logits, read_pictures
+from knob_core.uploads.pictures import KINDS
 
 LOGITS = ["npz", "npy", "csv", "parquet"]
-PICTURES = ["zip", "png", "jpg", "jpeg", "webp", "bmp", "gif", "csv"]
+PICTURES = ["zip", *(kind.removeprefix(".") for kind in KINDS), "csv"]
 FORMATS = """
 **Logits**: one model's answers before softmax, frame after frame.
 - `.npz` with `logits` of shape (frames, classes) or (streams, frames, classes), or `z_static` and `z_dyn` of a model
   with two branches; if you have them also `u_star`, `labels` and `severity`. `.npy`: logits alone.
 - `.csv` or `.parquet`: one row a frame, one column a class; optional columns `stream`, `label`, `severity`, `u_star`.
 
-**Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names, or one animated GIF,
-WebP or PNG. A `labels.csv` with lines `file,label` may lie beside them. Video files (mp4, avi, mov) are not read: turn
-them into one of these first.
+**Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names; one animated GIF, WebP
+or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
+may lie beside them.
 
 Files are read in memory and forgotten when you leave.
 """
@@ -80,7 +81,8 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
             uploaded = read_logits(*files[0])
             show(own_stream.of_logits(id, title, uploaded), uploaded)
         else:
-            pictures = read_pictures(files, CLASSES)
+            with news, st.spinner("Reading the pictures"):
+                pictures = read_pictures(files, CLASSES)
             bar = news.progress(0.0, "Looking at the pictures")
             show(own_stream.of_pictures(id, title, pictures, bar.progress), None)
             bar.empty()
@@ -138,7 +140,8 @@ def tune(stream: OwnStream) -> None:
     one = uploaded.z_dyn is uploaded.z_static
     paths, frames = np.flatnonzero(full)[: len(stream.branches.labels)], slice(0, stream.frames)
     z_static, z_dyn = uploaded.z_static[paths, frames], None if one else uploaded.z_dyn[paths, frames]
-    found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most))
+    with st.spinner("Fitting"):
+        found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most))
     show(own_stream.of_logits(f"{stream.id[:16]}-fit", stream.title, uploaded, found.command), uploaded, found.command)
     st.session_state["own_notes"].insert(
         0, f"Fitted: flips {found.flips_before:.1f} → {found.flips:.1f} per 100 frames, "
@@ -178,7 +181,7 @@ with row:
     upload()
 with news:
     if st.session_state.get("own_complaint"):
-        st.error(st.session_state["own_complaint"], icon=":material/error:")
+        st.error(own_stream.plain(st.session_state["own_complaint"]), icon=":material/error:")
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures for ours.")

@@ -7,6 +7,8 @@ bilinear map with one long step would throw u past its command instead of lettin
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from knob_core import gate
@@ -23,11 +25,20 @@ def split(elapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def step(command: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> tuple[Array, Array]:
     """`gate.step` without its checks, for arrays checked already and for graphs that must not fix a shape."""
-    a, b = gate.coefficients(zeta, omega_n, dt)  # (2, 2) and (2,), or one per stream
+    return _step(command, state, *gate.coefficients(zeta, omega_n, dt))  # (2, 2) and (2,), or one per stream
+
+
+def _step(command: Array, state: Array, a: Array, b: Array) -> tuple[Array, Array]:
     u, v = state[..., 0], state[..., 1]
     e = command - u
     u, v = u + b[..., 0] * e + a[..., 0, 1] * v, b[..., 1] * e + a[..., 1, 1] * v
     return u, namespace(u).stack([u, v], -1)
+
+
+@lru_cache(maxsize=8)
+def _per_frame(zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients of one whole frame: knobs rest far more often than they move."""
+    return gate.coefficients(zeta, omega_n, 1.0)
 
 
 def advance(
@@ -40,7 +51,7 @@ def advance(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(u, state) of the second-order gate after this frame."""
     if (elapsed == 1.0).all():
-        return step(command, zeta, omega_n, 1.0, state)
+        return _step(command, state, *_per_frame(zeta, omega_n))
     m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
     if (m > 1).any():
         a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)

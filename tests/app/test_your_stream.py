@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,72 @@ def test_pictures_go_through_the_shipped_model(tmp_path: Path, monkeypatch: pyte
     for t in range(5):
         np.testing.assert_allclose(live.step(images[t]).probabilities, answer.probabilities[0, t], atol=1e-5)
     assert stream.truth == 3 and stream.pixels is not None and stream.pixels.shape[1:] == (32, 32, 3)
+
+
+def still(seed: int) -> bytes:
+    file, pixels = io.BytesIO(), np.random.default_rng(seed).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def zipped(names: Sequence[str], **more: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, still(len(name)))
+        for name, content in more.items():
+            archive.writestr(name.replace("_", "."), content)
+    return file.getvalue()
+
+
+def film(frames: int = 6) -> bytes:
+    av = pytest.importorskip("av", reason="videos need PyAV: pip install av")
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as out:
+        track = out.add_stream("mpeg4", rate=10)
+        track.width, track.height, track.pix_fmt = 64, 48, "yuv420p"
+        for i in range(frames):
+            out.mux(track.encode(av.VideoFrame.from_ndarray(np.full((48, 64, 3), 40 * i, np.uint8), "rgb24")))
+        out.mux(track.encode(None))
+    return file.getvalue()
+
+
+@pytest.fixture
+def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from knob_core import checkpoint, models
+
+    torch.manual_seed(0)
+    checkpoint.save(models.build("knob-ode", 4), tmp_path / "knob-ode-s0.safetensors")
+    monkeypatch.setattr(own_stream, "FOLDER", tmp_path)
+
+
+@pytest.mark.usefixtures("tiny_model")
+@pytest.mark.parametrize("name", ["walk.zip", "walk.mp4", "walk.gif"])
+def test_pictures_of_every_kind_reach_the_board(name: str):
+    if name.endswith("zip"):
+        content = zipped([f"f{i}.png" for i in range(6)], labels_csv=b"".join(b"f%d.png,cat\n" % i for i in range(6)))
+    elif name.endswith("gif"):
+        file, frames = io.BytesIO(), [Image.new("RGB", (40, 40), (40 * i, 0, 0)) for i in range(6)]
+        frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
+        content = file.getvalue()
+    else:
+        content = film()
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    given(at, name, content)
+    assert not at.error and shown(at).frames == 6 and "6 frames" in said(at)
+    assert shown(at).labelled == name.endswith("zip")
+    assert ("stay empty" in said(at)) != name.endswith("zip")
+
+
+@pytest.mark.usefixtures("tiny_model")
+def test_a_name_from_an_archive_is_shown_and_not_obeyed():
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    given(at, "a.zip", zipped(["![x](http:evil.png) **b** <b> $x$.svg"]))
+    said = at.error[0].value
+    assert r"\!\[x\]" in said and r"\*\*b" in said and r"\<b\>" in said and r"\$x\$" in said
 
 
 def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
