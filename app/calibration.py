@@ -181,13 +181,15 @@ def figures(looked: Looked, now: Now, before: Now) -> list[dict[str, Any]]:
         draw.gaps(now.tables["all"], None if same else before.tables["all"]),
         *_temperature(looked, fused),
         draw.heat(
-            "ece", ece.clip(0), looked.cells, 0.3, "wrong", 2, title="Miscalibration (ECE) of every cell",
+            "ece", ece.clip(0), looked.cells, (0.0, 0.2), "wrong", 2, title="Miscalibration (ECE) of every cell",
             note="Stronger red: further from the truth. Click a cell to see its pictures.",
             alt=f"heat map of the calibration error: {_worst(ece, looked.cells)}",
         ),
         draw.heat(
-            "accuracy", 100 * accuracy, looked.cells, 100, "static", 0, title="Right answers, %, of every cell",
-            note="Stronger green: more often right.", alt=f"heat map of accuracy: {_worst(-accuracy, looked.cells)}",
+            "accuracy", 100 * accuracy, looked.cells, (30.0, 100.0), "static", 0,
+            title="Right answers, %, of every cell",
+            note="Stronger green: more often right. Click a cell to see its pictures.",
+            alt=f"heat map of accuracy: {_worst(-accuracy, looked.cells)}",
         ),
     ]  # fmt: skip
 
@@ -220,8 +222,11 @@ def _temperature(looked: Looked, fused: Fused) -> list[dict[str, Any]]:
         ),
         "alt": f"effective temperature by severity, medians and quartiles; rank correlation {_rho(rho)}",
     }  # fmt: skip
+    lost = float(np.nanmax([1 - part[0] for part in spreads["csr"].values()]))
+    least = 1 - draw.ladder(lost, (0.02, 0.1, 0.2, 0.5))  # along the fused pair no more than half can be lost
+    c_span = (least, 1 + 0.05 * (1 - least))
     c_words = {
-        "title": "How much confidence is left (CSR)", "span": (0.7, 1.02), "yaxis": axis((0.7, 1.02), "share kept"),
+        "title": "How much confidence is left (CSR)", "span": c_span, "yaxis": axis(c_span, "share kept", titlegap=40),
         "note": (
             f"1 keeps all of the surer branch's confidence, 0.9 nine tenths of it. ρ with severity: {_rho(rho_csr)}."
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from app import calibration, cells, layout, moving, pictures, results, state
@@ -9,11 +11,11 @@ from app.calibration import Fixed, Memory
 from app.cells import Looked, Selection
 from app.checkpoints import trained_knobs
 from app.choice import CORRUPTION_NAMES, CORRUPTIONS
-from app.components.deck import deck
-from app.components.sheet import sheet
+from app.components import deck, sheet
+from app.components.ledger import ledger
 from app.desk import Desk
 
-DECK, SHEET = "calibration_deck", "calibration_sheet"
+LEDGER = "ledger"
 
 
 def selection() -> Selection:
@@ -52,8 +54,8 @@ def filters(models: list[tuple[str, int]]) -> None:
         format_func=lambda name: f"{name.replace('_', ' ')} ({family[name]})", help="Only these faults; none means all",
     )  # fmt: skip
     right.pills(
-        "Severities", cells.SEVERITIES, selection_mode="multi", key="cells_severities", on_change=choose,
-        help="Only these severities, 1 (slight) to 5 (strong); none means all",
+        "Severities (none chosen: all five)", cells.SEVERITIES, selection_mode="multi", key="cells_severities",
+        on_change=choose, help="Only these severities, 1 (slight) to 5 (strong)",
     )  # fmt: skip
 
 
@@ -65,47 +67,47 @@ def others(chosen: Selection, _looked: Looked, version: tuple[int, int]) -> Fixe
 
 def take(desk: Desk) -> None:
     """Only the two knobs are on this page: what else the console's deck holds stays as it is."""
-    hand = state.component_value(DECK, "hand")
-    if isinstance(hand, dict):
-        desk.take(
-            {**hand, "pin": desk.pins, "tick": desk.tick, "mode": desk.settings.mode, "memory": desk.settings.memory}
-        )
+    hand = state.component_value(LEDGER, "hand")
+    kept = {"pin": desk.pins, "tick": desk.tick, "mode": desk.settings.mode, "memory": desk.settings.memory}
+    desk.take({**hand, **kept} if isinstance(hand, dict) else None)
 
 
 def released() -> None:
     """When the hand lets go, the pictures follow too."""
-    hand = state.component_value(DECK, "hand")
+    hand = state.component_value(LEDGER, "hand")
     if st.session_state.get("picked") and isinstance(hand, dict) and hand.get("done"):
         st.rerun(["calibration", "pictures"])
 
 
 def picked() -> None:
     """A bin or a cell was picked: the pictures in it come next."""
-    st.session_state["picked"] = state.component_value(SHEET, "pick")
+    st.session_state["picked"] = state.component_value(LEDGER, "pick")
     st.rerun(["calibration", "pictures"])
 
 
 @st.fragment(key="calibration")
 def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
     """Everything that moves with the hand."""
+    began = time.perf_counter()
     desk = state.desk()
     take(desk)
     st.session_state["calibration_runs"] = st.session_state.get("calibration_runs", 0) + 1
     memory: Memory = st.session_state.setdefault("calibration_memory", Memory())
     message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
     regime, _ = moving.regime(desk.settings, chosen.method)
-    left, right = layout.columns("calibration", [1, 3.35])
-    with left, st.container(key="sticky_knobs"):
-        deck(
-            desk.values(), key=DECK, epoch=desk.epoch, seq=desk.seq, regime=regime, words=words(desk, chosen),
-            trained=trained_knobs(chosen.method, chosen.seed), switches=False, transport=False, on_hand=released,
-        )  # fmt: skip
-    with right:
-        label = f"calibration over {len(looked.predictions):,} predictions"
-        on = st.session_state.get("picked") or ""
-        sheet(**message, key=SHEET, seq=desk.seq, picked=on, label=label, on_pick=picked, reveal="picked_pictures")
+    own = deck.content(
+        desk.values(), epoch=desk.epoch, seq=desk.seq, body=st.session_state.get("calibration_ms", 0.0), regime=regime,
+        words=words(desk, chosen), trained=trained_knobs(chosen.method, chosen.seed), switches=False, transport=False,
+    )  # fmt: skip
+    shown = sheet.content(
+        **message, seq=desk.seq, picked=st.session_state.get("picked") or "", reveal="picked_pictures",
+        label=f"calibration over {len(looked.predictions):,} predictions",
+    )  # fmt: skip
+    shown["runs"] = [st.session_state["calibration_scripts"], st.session_state["calibration_runs"]]
+    ledger(own, shown, key=LEDGER, on_hand=released, on_pick=picked)
     if desk.done:
         state.write_link()
+    st.session_state["calibration_ms"] = 1000 * (time.perf_counter() - began)
 
 
 def words(desk: Desk, chosen: Selection) -> str:
@@ -174,6 +176,7 @@ def help_words() -> None:
         st.markdown("\n".join(f"- **{word}**: {meaning}" for word, meaning in calibration.WORDS.items()))
 
 
+st.session_state["calibration_scripts"] = st.session_state.get("calibration_scripts", 0) + 1
 layout.style()
 selection()  # a link may have something to complain of
 for complaint in state.complaints():

@@ -1,17 +1,13 @@
-"""The deck: two knobs, presets, switches and transport; what the hand does comes back as one dict.
+"""What the deck shows: two knobs, presets, switches and transport; what the hand does comes back as one dict.
 
 The browser is not trusted: `Desk.take` reads and clamps what comes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from app.components.loader import common, nothing, register
 from app.knobs import HELP, KNOBS, SPEEDS, presets
-
-_deck = register("knob_deck", "deck")
 
 
 def content(
@@ -50,11 +46,3 @@ def content(
         "pinned": pinned,
     }
     return {**state, "spec": spec}
-
-
-def deck(
-    values: dict[str, Any], *, key: str, on_hand: Callable[[], None] = nothing, **shown: Any
-) -> dict[str, Any] | None:
-    """Mount the deck (`shown`: see `content`); the enclosing fragment reruns while a knob turns. None until touched."""
-    data = {**common(), **content(values, **shown)}
-    return _deck(key=key, data=data, default={"hand": None}, on_hand_change=on_hand).hand

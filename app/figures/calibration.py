@@ -10,17 +10,23 @@ from app.figures.parts import MARGIN, across, axis, card
 from app.figures.wire import band, line, pack
 from knob_core.reliability import Reliability
 
-SUBSETS = {  # name: (colour, words)
-    "all": ("confidence", "all"),
-    "agree": ("text", "branches agree"),
-    "disagree": ("wrong", "branches disagree"),
+SUBSETS = {  # name: (colour, dash, words), in the order in which they are drawn: nearly all agree, so both must show
+    "disagree": ("wrong", "", "branches disagree"),
+    "all": ("confidence", "", "all"),
+    "agree": ("text", "dash", "branches agree"),
 }
 NAMED = {"jpeg_compression": "jpeg", "elastic_transform": "elastic"}
+TINT = 0.45  # of a heat map's colour, at most: what is written on it must be read, light and dark
 
 
-def target(id: str, label: str, x: tuple[float, float], y: tuple[float, float], row: int = 0) -> dict[str, Any]:
-    """What may be picked: a rectangle in data coordinates; arrow keys go up and down by `row`."""
-    return {"id": id, "label": label, "x": list(x), "y": list(y), "row": row}
+def target(id: str, label: str, x: tuple[float, float], y: tuple[float, float]) -> dict[str, Any]:
+    """What may be picked: a rectangle in data coordinates."""
+    return {"id": id, "label": label, "x": [float(v) for v in x], "y": list(y), "row": 0}
+
+
+def ladder(value: float, steps: tuple[float, ...]) -> float:
+    """The first of rising steps that is not below, or the last: an axis that does not tremble with what it shows."""
+    return next((step for step in steps if step >= value), steps[-1])
 
 
 def bin_label(table: Reliability, b: int) -> str:
@@ -36,16 +42,18 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
     data = [line(np.array([0.0, 1.0]), "muted", x=np.array([0.0, 1.0]), width=1.2, dash="dash", name="perfect")]
     if before is not None:
         data.append(line(before.accuracy, "confidence/0.6", x=before.confidence, width=1.4, dash="dot", name="before"))
-    for name in [name for name in ("disagree", "agree", "all") if name in tables]:
-        table, (color, words) = tables[name], SUBSETS[name]
+    for name, (color, dash, words) in SUBSETS.items():
+        if name not in tables:
+            continue
+        table = tables[name]
         data += band(table.low, table.high, f"{color}/0.15", x=table.confidence)
-        marks = {"mode": "lines+markers", "marker": {"color": color, "size": 6 if name == "all" else 4.5}}
+        marks = {"mode": "lines+markers", "marker": {"color": color, "size": 4 if name == "agree" else 6}}
         width = 2.4 if name == "all" else 1.4
-        data.append(line(table.accuracy, color, x=table.confidence, width=width, name=words) | marks)
+        data.append(line(table.accuracy, color, x=table.confidence, width=width, dash=dash, name=words) | marks)
     whole = tables["all"]
     layout = {
         "margin": MARGIN,
-        "xaxis": axis((0, 1), "confidence: what it says", anchor="y"),
+        "xaxis": axis((0, 1), "confidence: what it says", [0, 0.2, 0.4, 0.6, 0.8, 1], anchor="y"),
         "yaxis": axis((0, 1), "accuracy: how often it is right", anchor="x"),
     }
     bins = range(len(whole.counts))
@@ -55,15 +63,26 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
         title="Does it keep its promises?",
         span=6,
         height=330,
-        legend=[["", SUBSETS[name][0], SUBSETS[name][1]] for name in tables]
+        legend=[subset(name, f" ({tables[name].counts.sum():,})") for name in SUBSETS if name in tables]
         + [["dot", "confidence", "before this turn"]],
         note=(
             f"Below the dashed line it promises too much. {len(whole.counts)} bins of about {whole.counts.mean():,.0f} "
-            "predictions each; tinted: 95 % intervals. Click a bin to see its pictures."
+            f"predictions each; tinted: 95 % intervals. ECE: {errors(tables)}. Click a bin to see its pictures."
         ),
         alt=f"reliability diagram: {len(bins)} bins, calibration error {whole.ece_debiased():.3f}",
         targets=[target(f"b{b}", bin_label(whole, b), (whole.edges[b], whole.edges[b + 1]), (0, 1)) for b in bins],
     )
+
+
+def subset(name: str, more: str = "") -> list[str]:
+    """A subset's entry in a legend."""
+    color, dash, words = SUBSETS[name]
+    return [dash, color, words + more]
+
+
+def errors(tables: dict[str, Reliability]) -> str:
+    """The calibration error of every subset."""
+    return ", ".join(f"{SUBSETS[name][2]} {tables[name].ece_debiased():.3f}" for name in SUBSETS if name in tables)
 
 
 def histogram(edges: np.ndarray, right: np.ndarray, wrong: np.ndarray, before: np.ndarray | None) -> dict[str, Any]:
@@ -79,11 +98,12 @@ def histogram(edges: np.ndarray, right: np.ndarray, wrong: np.ndarray, before: n
     if before is not None:
         step = line(np.append(before, before[-1]), "text/0.7", x=edges, width=1.2, dash="dot", shape="hv")
         data.append(step | {"name": "before"})
-    highest = max(total.max(), 1 if before is None else before.max())
+    top = ceiling(max(total.max(), 1 if before is None else before.max()))
+    marks = [top * part for part in (0, 0.25, 0.5, 0.75, 1)]
     layout = {
         "margin": {**MARGIN, "l": 62},
-        "xaxis": axis((0, 1), "confidence", anchor="y"),
-        "yaxis": axis((0, ceiling(highest)), "predictions", anchor="x", titlegap=46),
+        "xaxis": axis((0, 1), "confidence: what it says", [0, 0.2, 0.4, 0.6, 0.8, 1], anchor="y"),
+        "yaxis": axis((0, top), "predictions", marks, ticktext=[f"{v:,.0f}" for v in marks], anchor="x", titlegap=46),
     }
     sure = wrong[edges[:-1] >= 0.9 - 1e-9].sum()
     return card(
@@ -99,9 +119,9 @@ def histogram(edges: np.ndarray, right: np.ndarray, wrong: np.ndarray, before: n
 
 
 def ceiling(value: float) -> float:
-    """The next of 1, 2, 5, 10, ... above: an axis that does not tremble with its bars."""
-    power = 10 ** np.floor(np.log10(max(value, 1)))
-    return float(next(m * power for m in (1, 2, 5, 10) if m * power >= value))
+    """The next of 40, 60, 80, 120, 160, 200, 300, 400, 600, ... above: a quarter of it is a number people know."""
+    power = 10 ** np.floor(np.log10(max(value, 40) / 4))
+    return float(power * ladder(value / power, (4, 6, 8, 12, 16, 20, 30, 40)))
 
 
 def gaps(table: Reliability, before: Reliability | None) -> dict[str, Any]:
@@ -114,11 +134,14 @@ def gaps(table: Reliability, before: Reliability | None) -> dict[str, Any]:
     if before is not None:
         dots = line(before.gap, "text", x=np.arange(1, len(before.gap) + 1), name="before")
         data.append(dots | {"mode": "markers", "marker": {"color": "text", "size": 5, "symbol": "circle-open"}})
-    low, high = -0.3, 0.5
+    largest = max(np.abs(t.gap).max() for t in (table, before) if t is not None)
+    high = ladder(1.1 * largest, (0.1, 0.2, 0.4, 1.0))
+    low = -high
+    marks = [low, low / 2, 0, high / 2, high]
     layout = {
         "margin": MARGIN,
-        "xaxis": axis((0.4, 15.6), "bin, from unsure to sure", [1, 5, 10, 15], anchor="y"),
-        "yaxis": axis((low, high), "confidence − accuracy", [-0.2, 0, 0.2, 0.4], anchor="x"),
+        "xaxis": axis((0.4, len(x) + 0.6), "bin, from unsure to sure", [1, 5, 10, 15], anchor="y"),
+        "yaxis": axis((low, high), "confidence − accuracy", marks, anchor="x"),
         "shapes": [across(0, "text", width=1)],
     }
     share = table.counts / table.counts.sum()
@@ -134,64 +157,65 @@ def gaps(table: Reliability, before: Reliability | None) -> dict[str, Any]:
         span=4,
         height=260,
         legend=[["area", "wrong", "promises too much"], ["area", "static", "too little"], ["mark", "text", "before"]],
-        note=f"Bin {worst + 1} adds most to the calibration error (ECE {table.ece():.3f} in all).",
+        note=(
+            f"Each bin has as many predictions, so the ECE ({table.ece():.3f} before chance is taken off) is the mean "
+            f"height of the bars. Bin {worst + 1} adds most: {share[worst] * abs(table.gap[worst]):.4f}."
+        ),
         alt=f"gap between confidence and accuracy in {len(x)} bins, largest share in bin {worst + 1}",
         targets=targets,
     )
 
 
 def by_severity(id: str, levels: np.ndarray, spreads: dict[str, np.ndarray], words: dict[str, Any]) -> dict[str, Any]:
-    """Quartiles (3, S) of a quantity at each severity for each subset; a band for all, medians for each."""
+    """Quartiles (3, S) of a quantity at each severity for each subset: a band, and a line for the median."""
     (low, high), scale = words.pop("span"), words.pop("yaxis")
     data = []
-    for name in [name for name in ("disagree", "agree", "all") if name in spreads]:
-        quartiles, color = spreads[name], SUBSETS[name][0]
-        if name == "all":
-            data += band(np.clip(quartiles[0], low, high), np.clip(quartiles[2], low, high), f"{color}/0.2", x=levels)
-        marks = {"mode": "lines+markers", "marker": {"color": color, "size": 6}}
-        median = np.where(np.isfinite(quartiles[1]), np.minimum(quartiles[1], high), np.nan)
-        data.append(line(median, color, x=levels, width=2.2 if name == "all" else 1.4, name=SUBSETS[name][1]) | marks)
+    for name, (color, dash, said) in SUBSETS.items():
+        if name not in spreads:
+            continue
+        quartiles = np.clip(spreads[name], low, high)
+        data += band(quartiles[0], quartiles[2], f"{color}/{0.2 if name == 'all' else 0.1}", x=levels)
+        marks = {"mode": "lines+markers", "marker": {"color": color, "size": 4 if name == "agree" else 6}}
+        width = 2.2 if name == "all" else 1.4
+        data.append(line(quartiles[1], color, x=levels, width=width, dash=dash, name=said) | marks)
     layout = {
         "margin": MARGIN,
         "xaxis": axis((0.7, 5.3), "severity", [1, 2, 3, 4, 5], anchor="y"),
         "yaxis": {**scale, "anchor": "x"},
         "shapes": [across(1, "muted", "dash")] if scale.get("type") != "log" else [],
     }
-    legend = [["", SUBSETS[name][0], SUBSETS[name][1]] for name in spreads]
+    legend = [subset(name) for name in SUBSETS if name in spreads]
     return card(id, {"data": data, "layout": layout}, span=4, height=260, legend=legend, **words)
 
 
 def heat(
-    id: str, values: np.ndarray, cells: tuple[tuple[str, int], ...], top: float, color: str, digits: int, **words: Any
-) -> dict[str, Any]:
-    """One value (C,) of each cell, corruption by severity, tinted from 0 to `top` and written in."""
+    id: str, values: np.ndarray, cells: tuple[tuple[str, int], ...], span: tuple[float, float], color: str, digits: int,
+    **words: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """One value (C,) of each cell, corruption by severity, tinted over a span and written in; cells may be picked."""
     rows = list(dict.fromkeys(name for name, _ in cells))
     levels = sorted({severity for _, severity in cells})
-    grid = np.full((len(rows), len(levels)), np.nan)
-    for value, (name, severity) in zip(values, cells, strict=True):
-        grid[rows.index(name), levels.index(severity)] = value
+    if len(cells) != len(rows) * len(levels):
+        raise ValueError(f"cells must be every corruption at every severity, got {len(cells)} of them")
+    order = np.lexsort(([v for _, v in cells], [rows.index(name) for name, _ in cells]))
+    grid = values[order].reshape(len(rows), len(levels))
+    tint = TINT * np.clip((grid - span[0]) / (span[1] - span[0]), 0, 1)
     height = len(rows)
     data = [
         {
-            "type": "heatmap", "z": [pack(np.nan_to_num(row) / top)], "x0": 0, "dx": 1, "y0": height - 1 - i, "dy": 1,
+            "type": "heatmap", "z": [pack(row) for row in tint[::-1]], "x0": 0, "dx": 1, "y0": 0, "dy": 1,
             "zmin": 0, "zmax": 1, "colorscale": [[0, f"{color}/0"], [1, color]], "showscale": False,
         }
-        for i, row in enumerate(grid)
     ]  # fmt: skip
-    places = [(levels.index(severity), height - 1 - rows.index(name)) for name, severity in cells]
-    texts = [f"{value:.{digits}f}" for value in values]
-    strong = ["background" if value / top > 0.62 else "text" for value in values]
+    names = [NAMED.get(name, name).replace("_", " ") for name in rows]
     layout = {
         "margin": {"l": 116, "r": 8, "t": 6, "b": 36},
         "xaxis": axis((-0.5, len(levels) - 0.5), "severity", list(range(len(levels))), anchor="y", showgrid=False,
                       ticktext=[str(v) for v in levels]),
         "yaxis": axis((-0.5, height - 0.5), "", list(range(height)), anchor="x", showgrid=False,
-                      ticktext=[NAMED.get(name, name).replace("_", " ") for name in reversed(rows)]),
+                      ticktext=names[::-1]),
     }  # fmt: skip
-    targets = []
-    for (name, severity), (x, y), text in zip(cells, places, texts, strict=True):
-        label = f"{name.replace('_', ' ')} {severity}: {text}"
-        targets.append(target(f"{name}.{severity}", label, (x - 0.5, x + 0.5), (y - 0.42, y + 0.42), height - y))
-    labels = {"x": [x for x, _ in places], "y": [y for _, y in places], "text": texts, "color": strong, "fit": True}
-    more: dict[str, Any] = {"span": 6, "height": max(110, 46 + 17 * height), "labels": [labels], "targets": targets}
-    return card(id, {"data": data, "layout": layout}, **more, **words)
+    texts = [f"{value:.{digits}f}" for value in grid.ravel()]
+    cells_of = {"ids": rows, "names": names, "columns": levels, "text": texts}  # the browser makes the targets of it
+    size = max(110, 46 + 17 * height)
+    return card(id, {"data": data, "layout": layout}, span=6, height=size, grid=cells_of, **words)

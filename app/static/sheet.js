@@ -1,6 +1,6 @@
 // Cards and figures that follow a hand, drawn from one message. Nothing is remounted: nodes stay, canvases are repainted.
 // A figure's targets (bins, cells) may be picked: pointer, or Tab to the figure, arrows to move, Enter to pick.
-import { once } from "./look.js";
+import { once, put } from "./look.js";
 import { Painter } from "./painter.js";
 
 const element = (tag, className, parent, text) => {
@@ -12,7 +12,16 @@ const element = (tag, className, parent, text) => {
 };
 
 /** Write only what changed: a text node that is rewritten would be read out again. */
-const say = (el, text) => { if (el.textContent !== text) el.textContent = text; };
+const say = (el, text) => put(el, "text", text);
+
+/** The cells of a grid {ids, names, columns, text}, row by row from the top: what may be picked, and what is written in it. */
+const cells = ({ ids, names, columns, text }) =>
+  ids.flatMap((id, row) =>
+    columns.map((column, x) => {
+      const y = ids.length - 1 - row, value = text[row * columns.length + x];
+      return { id: `${id}.${column}`, label: `${names[row]} ${column}: ${value}`, x: [x - 0.5, x + 0.5], y: [y - 0.42, y + 0.42], row, value };
+    }),
+  );
 
 class Figure {
   constructor(sheet, parent) {
@@ -22,7 +31,7 @@ class Figure {
       <canvas role="img"></canvas><p class="note"></p>`;
     this.canvas = box.querySelector("canvas");
     this.painter = new Painter(this.canvas);
-    this.at = box.querySelector(".at");
+    [this.title, this.at, this.note] = [".title", ".at", ".note"].map((part) => box.querySelector(part));
     this.pointed = null;
     this.inView = true;
     this.stale = true;
@@ -40,15 +49,16 @@ class Figure {
 
   adopt(spec) {
     this.spec = spec;
-    this.box.dataset.figure = spec.id;
-    this.box.dataset.span = spec.span ?? 12;
-    this.canvas.style.height = `${spec.height ?? 260}px`;
-    this.canvas.setAttribute("aria-label", spec.alt);
-    const targets = spec.targets?.length > 0;
-    this.canvas.tabIndex = targets ? 0 : -1;
-    this.canvas.classList.toggle("pickable", targets);
-    say(this.box.querySelector(".title"), spec.title);
-    say(this.box.querySelector(".note"), spec.note ?? "");
+    this.targets = spec.grid ? cells(spec.grid) : (spec.targets ?? []);
+    const pickable = this.targets.length > 0;
+    put(this.box, "data-figure", spec.id);
+    put(this.box, "data-span", spec.span ?? 12);
+    put(this.canvas, "style", `height: ${spec.height ?? 260}px`);
+    put(this.canvas, "aria-label", spec.alt);
+    put(this.canvas, "tabIndex", pickable ? 0 : -1);
+    put(this.canvas, "class", pickable ? "pickable" : "");
+    say(this.title, spec.title);
+    say(this.note, spec.note ?? "");
     const legend = this.box.querySelector(".legend");
     const key = JSON.stringify(spec.legend ?? []);
     if (legend.dataset.key !== key) {
@@ -62,42 +72,29 @@ class Figure {
     this.stale = false;
     this.painter.draw(this.spec.figure, palette, font);
     if (!this.painter.axes) return;
-    this.labels(palette, font);
-    const own = this.spec.targets ?? [];
+    if (this.spec.grid) this.texts(font);
     const prefix = `${this.spec.id}/`;
-    const picked = this.sheet.picked.startsWith(prefix) && own.find((t) => prefix + t.id === this.sheet.picked);
+    const picked = this.sheet.picked.startsWith(prefix) && this.targets.find((t) => prefix + t.id === this.sheet.picked);
     if (picked) this.outline(picked, palette.text, 2.5);
-    const pointed = own.find((t) => t.id === this.pointed);
+    const pointed = this.pointed !== null && this.targets.find((t) => t.id === this.pointed);
     if (pointed) {
       this.outline(pointed, palette.focus, 2);
       say(this.at, pointed.label);
     }
   }
 
-  /** Texts inside the plot: {axis, x: [], y: [], text: [], color: [] | name}. */
-  labels(palette, font) {
-    const { context: c } = this.painter;
-    for (const set of this.spec.labels ?? []) {
-      const [ax, ay] = this.axes(set.axis);
-      const cell = Math.abs(ax.map(1) - ax.map(0));
-      c.font = `${set.size ?? 11}px ${font}`;
-      c.textAlign = set.align ?? "center";
-      c.textBaseline = "middle";
-      set.text.forEach((text, i) => {
-        if (set.fit && c.measureText(text).width > cell - 2) return;
-        c.fillStyle = this.painter.colour(Array.isArray(set.color) ? set.color[i] : set.color);
-        c.fillText(text, ax.map(set.x[i]), ay.map(set.y[i]));
-      });
-    }
-  }
-
-  axes(axis) {
-    return [this.painter.axes["x" + (axis ?? "")], this.painter.axes["y" + (axis ?? "")]];
+  /** What is written in a grid's cells, where it fits. */
+  texts(font) {
+    const { context: c, axes: { x, y } } = this.painter;
+    const room = Math.abs(x.map(1) - x.map(0)) - 2;
+    Object.assign(c, { font: `11px ${font}`, textAlign: "center", textBaseline: "middle", fillStyle: this.painter.colour("text") });
+    for (const t of this.targets)
+      if (c.measureText(t.value).width <= room) c.fillText(t.value, x.map((t.x[0] + t.x[1]) / 2), y.map((t.y[0] + t.y[1]) / 2));
   }
 
   frame(t) {
-    const [ax, ay] = this.axes(t.axis);
-    const [x0, x1] = t.x.map(ax.map), [y0, y1] = t.y.map(ay.map);
+    const { x, y } = this.painter.axes;
+    const [x0, x1] = t.x.map(x.map), [y0, y1] = t.y.map(y.map);
     return [Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0)];
   }
 
@@ -112,7 +109,7 @@ class Figure {
     if (!this.painter.axes) return null;
     const { left, top } = this.canvas.getBoundingClientRect();
     const [px, py] = [e.clientX - left, e.clientY - top];
-    const found = (this.spec.targets ?? []).find((t) => {
+    const found = this.targets.find((t) => {
       const [x, y, w, h] = this.frame(t);
       return px >= x && px < x + w && py >= y && py < y + h;
     });
@@ -131,7 +128,7 @@ class Figure {
   }
 
   key(e) {
-    const own = this.spec.targets ?? [];
+    const own = this.targets;
     if (!own.length) return;
     const here = own.findIndex((t) => t.id === this.pointed);
     if (e.key === "Enter" || e.key === " ") {
@@ -199,12 +196,12 @@ class Sheet {
 
   draw() {
     const { message: m, box } = this;
-    box.setAttribute("aria-label", m.label);
+    put(box, "aria-label", m.label);
     this.readouts(m.cards);
     this.table(m.table);
     while (this.figures.length < m.figures.length) this.figures.push(new Figure(this, this.grid));
     while (this.figures.length > m.figures.length) this.figures.pop().box.remove();
-    const font = getComputedStyle(box).fontFamily;
+    const font = (this.font ??= getComputedStyle(box).fontFamily); // asking for it costs a style of the whole page
     m.figures.forEach((spec, i) => this.figures[i].adopt(spec));
     for (const figure of this.figures) {
       if (figure.inView) figure.draw(this.palette, font);
@@ -226,9 +223,9 @@ class Sheet {
     }
     list.forEach((r, i) => {
       const card = this.cards.children[i];
-      card.dataset.id = r.id;
-      card.dataset.mood = r.mood ?? "";
-      card.title = r.help;
+      put(card, "data-id", r.id);
+      put(card, "data-mood", r.mood ?? "");
+      put(card, "title", r.help);
       say(card.children[0], r.label);
       say(card.children[1], r.now);
       const rest = card.children[2];
@@ -236,7 +233,7 @@ class Sheet {
       r.rest.forEach(([name, value], j) => {
         const pair = rest.children[j] ?? element("span", "", rest);
         if (!pair.children.length) { element("i", "", pair); element("b", "", pair); }
-        pair.dataset.name = name;
+        put(pair, "data-name", name);
         say(pair.children[0], `${name} `);
         say(pair.children[1], value);
       });

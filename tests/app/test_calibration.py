@@ -17,6 +17,7 @@ from app import calibration, cells, pictures, results
 from app.calibration import Memory
 from app.cells import SEVERITIES, Looked, Selection
 from app.choice import CORRUPTION_NAMES
+from app.figures.calibration import TINT, ceiling, ladder
 from app.figures.palette import PALETTES
 from app.figures.wire import unpack
 from knob_core import fusion, gate, metrics, shipped
@@ -88,10 +89,12 @@ def test_every_cell_of_the_heat_maps(folder: Path) -> None:
     names = [(c, v) for c in CORRUPTION_NAMES for v in (1, 4)]
     for id, measure, digits, scale in (("ece", metrics.ece_debiased, 2, 1), ("accuracy", metrics.accuracy, 0, 100)):
         spec = figure(said, id)
-        assert [t["id"] for t in spec["targets"]] == ["shot_noise.1", "shot_noise.4", "fog.1", "fog.4"]
-        for target, text in zip(spec["targets"], spec["labels"][0]["text"], strict=True):
-            name, severity = target["id"].split(".")
-            place = names.index((name, int(severity)))
+        grid = spec["grid"]
+        assert (grid["ids"], grid["columns"]) == (["shot_noise", "fog"], [1, 4])
+        tints = np.concatenate([unpack(row) for row in reversed(spec["figure"]["data"][0]["z"])])
+        assert tints.max() <= TINT and list(np.argsort(tints)) == list(np.argsort([float(t) for t in grid["text"]]))
+        for i, text in enumerate(grid["text"]):
+            place = names.index((grid["ids"][i // 2], grid["columns"][i % 2]))
             part = slice(100 * place, 100 * (place + 1))
             wanted = max(0.0, scale * measure(p[part], y[part]))
             assert float(text) == pytest.approx(wanted, abs=0.51 * 10.0**-digits)
@@ -160,6 +163,50 @@ def test_effective_temperature_by_severity(folder: Path) -> None:
     drawn = next(t for t in figure(said, "t_eff")["figure"]["data"] if t.get("name") == "all")
     wanted = [np.median(t_eff[severity == v]) for v in SEVERITIES]
     np.testing.assert_allclose(1 + unpack(drawn["y"]), wanted, rtol=1e-3)
+
+
+def test_subsets_have_their_counts_and_their_own_error(folder: Path) -> None:
+    said = message(Selection(), Settings(omega_n=2))
+    found = shipped.load_cells("knob-ode", 0, folder)
+    p, y = truth(folder, Selection(), Settings(omega_n=2))
+    agree = fusion.agreement(*(z.reshape(-1, 10) for z in (found.z_static, found.z_dyn)))
+    spec = figure(said, "reliability")
+    legend = [words for _, _, words in spec["legend"]]
+    masks = {"all": np.ones_like(agree), "branches agree": agree, "branches disagree": ~agree}
+    for words, mask in masks.items():
+        assert f"{words} ({mask.sum():,})" in legend
+        assert f"{words} {metrics.ece_debiased(p[mask], y[mask]):.3f}" in spec["note"]
+        drawn = next(t for t in spec["figure"]["data"] if t.get("name") == words)
+        np.testing.assert_allclose(
+            unpack(drawn["x"]), metrics.reliability_table(p[mask], y[mask]).confidence, atol=2e-3
+        )
+
+
+def test_bins_add_up_to_the_error(folder: Path) -> None:
+    said = message(Selection(), Settings())
+    table = metrics.reliability_table(*truth(folder, Selection(), Settings()))
+    spec = figure(said, "gaps")
+    bars = unpack(spec["figure"]["data"][0]["y"])
+    np.testing.assert_allclose(bars, table.gap, atol=2e-2)
+    added = [float(target["label"].split(" adds ")[1].split(" ")[0]) for target in spec["targets"]]
+    assert sum(added) == pytest.approx(table.ece(), abs=1e-3)
+    assert f"({table.ece():.3f} before" in spec["note"] and f"Bin {1 + int(np.argmax(added))} adds most" in spec["note"]
+    low, high = spec["figure"]["layout"]["yaxis"]["range"]
+    assert low <= bars.min() and bars.max() <= high  # nothing is cut off
+
+
+@pytest.mark.parametrize("omega_n", [0.02, 0.4, 3.0])
+def test_nothing_is_cut_off_and_axes_do_not_tremble(omega_n: float) -> None:
+    said = message(Selection(), Settings(omega_n=omega_n))
+    for spec in said["figures"]:
+        low, high = spec["figure"]["layout"]["yaxis"]["range"]
+        for trace in spec["figure"]["data"]:
+            y = unpack(trace["y"]) if "y" in trace else np.array([])
+            if spec["figure"]["layout"]["yaxis"].get("type") == "log":
+                y = np.log10(y)
+            assert not len(y) or (low - 1e-6 <= np.nanmin(y) and np.nanmax(y) <= high + 1e-6), spec["id"]
+    assert [ceiling(v) for v in (0, 40, 41, 31_000, 42_000, 95_000)] == [40, 40, 60, 40_000, 60_000, 120_000]
+    assert (ladder(0.05, (0.1, 0.2)), ladder(0.15, (0.1, 0.2)), ladder(7, (0.1, 0.2))) == (0.1, 0.2, 0.2)
 
 
 @settings(max_examples=200, deadline=None)
@@ -264,9 +311,9 @@ def test_the_page_follows_the_knobs_and_keeps_them_in_the_link() -> None:
     at.query_params["z"] = "0.5"
     at.run()
     assert not at.exception and not at.warning
-    assert len(at.get("bidi_component")) == 2
+    assert len(at.get("bidi_component")) == 1
     hand = {"zeta": 1.5, "omega_n": 2.0, "epoch": 0, "seq": 1, "turn": 1, "done": True, "on": True, "pin": 7}
-    at.session_state["calibration_deck"] = {"hand": hand}
+    at.session_state["ledger"] = {"hand": hand}
     at.run()
     desk = at.session_state["desk"]
     assert (desk.settings.zeta, desk.settings.omega_n) == (1.5, 2.0)
@@ -293,7 +340,7 @@ def test_a_hostile_link_is_named_and_the_page_works() -> None:
     at.run()
     assert not at.exception
     assert "cannot be used" in at.warning[0].value
-    assert len(at.get("bidi_component")) == 2
+    assert len(at.get("bidi_component")) == 1
 
 
 def test_a_picked_cell_shows_its_pictures(monkeypatch: pytest.MonkeyPatch) -> None:

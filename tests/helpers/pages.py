@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from browser import PATIENCE
+from browser import PARTS, PATIENCE
 
 # Streamlit's browser side looks for its server beside the page's own address first, and is told no.
 EXPECTED_404 = ("/_stcore/health", "/_stcore/host-config")
@@ -21,6 +21,7 @@ def opened(chrome: Any, address: str, **options: Any) -> Iterator[Any]:
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: _note(message, faults))
+    page.add_init_script(PARTS)
     page.goto(address)
     settle(page)
     yield page
