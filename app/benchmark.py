@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -93,28 +96,46 @@ def table_2(cost: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:
     return rows
 
 
-def anchors(published: pd.DataFrame, summary: pd.DataFrame | None) -> pd.DataFrame:
+def anchors(published: pd.DataFrame, summary: pd.DataFrame | None, width: int | None = None) -> pd.DataFrame:
     """What others published for the standard 15, and ours beside it."""
     rows = published.rename(columns={"what": "training", "avg_c": "Avg-C, %", "ece": "ECE"})
     if summary is None:
         return rows
     ours = over_seeds(summary, "fused", "standard 15")
-    mine = pd.DataFrame({"training": "ours, " + ours["method"].map(METHODS), "network": "ResNet-18, this width"})
-    mine["Avg-C, %"], mine["ECE"] = 100 * ours["accuracy_mean"], ours["ece_mean"]
-    return pd.concat([rows[list(mine.columns)], mine], ignore_index=True)
+    network = f"ResNet-18, {width} channels wide" if width else "ResNet-18"
+    mine = pd.DataFrame({"training": "ours, " + ours["method"].map(METHODS), "network": network})
+    mine["Avg-C, %"], mine["± Avg-C"] = 100 * ours["accuracy_mean"], 100 * ours["accuracy_std"]
+    mine["ECE"], mine["± ECE"] = ours["ece_mean"], ours["ece_std"]
+    return pd.concat([rows, mine])[list(mine.columns)].dropna(axis=1, how="all").reset_index(drop=True)
 
 
-def per_corruption(cells: pd.DataFrame, output: str, metric: str) -> pd.DataFrame:
-    """One row a corruption, one column a method: means over severities and seeds."""
+def width_of(note: Mapping[str, Any]) -> int | None:
+    """The width of the evaluated models, where the evaluation says one for all."""
+    models = note.get("models")
+    found = {model.get("width") for model in models.values()} if isinstance(models, dict) else set()
+    return found.pop() if len(found) == 1 else None
+
+
+def per_corruption(cells: pd.DataFrame, output: str, metric: str, scatter: bool = False) -> pd.DataFrame:
+    """One row a corruption, one column a method: means over severities, then over seeds; and their scatter over seeds.
+
+    What has no seed to scatter with is left out.
+    """
     column = f"{output}_{metric}"
     if column not in cells.columns:
         return pd.DataFrame()
     _, scale, _ = METRICS[metric]
-    mean = cells.groupby(["corruption", "method"])[column].mean().unstack("method") * scale
+    seeds = cells.groupby(["corruption", "method", "seed"])[column].mean() * scale
+    groups = seeds.groupby(["corruption", "method"])
+    mean, std = groups.mean().unstack("method"), groups.std(ddof=1).unstack("method")
     names = [name for name in ("clean", *CORRUPTION_NAMES) if name in mean.index]
-    found = mean.loc[names, [method for method in METHODS if method in mean.columns]].dropna(axis=1, how="all")
-    rows = found.rename(columns=METHODS).rename(index=lambda name: name.replace("_", " "))
-    return rows.reset_index().rename_axis(columns=None)
+    rows = pd.DataFrame({"corruption": [name.replace("_", " ") for name in names]})
+    for method, words in METHODS.items():
+        if method in mean.columns:
+            rows[words] = mean.loc[names, method].to_numpy()
+            if scatter:
+                rows[f"± {words}"] = std.loc[names, method].to_numpy()
+    return rows.dropna(axis=1, how="all")
 
 
 def pareto(

@@ -31,6 +31,22 @@ def ends(frame: pd.DataFrame, column: str) -> tuple[float, float] | None:
     return float(mean.iloc[0]), float(mean.iloc[-1])
 
 
+def final(frame: pd.DataFrame) -> pd.DataFrame:
+    """Where every seed ends, subset by subset: AUC against OA and GCA; mean and scatter where seeds are several."""
+    last = frame.sort_values("epoch").groupby("seed").last()
+    rows = []
+    for subset, words in SUBSETS.items():
+        row: dict[str, object] = {"pictures": words}
+        for kind in ("oa", "gca"):
+            column = f"auc_{kind}_{subset}"
+            values = last[column] if column in last.columns else pd.Series(np.nan, index=last.index)
+            if len(values) > 1:
+                row |= {f"{kind.upper()}, mean": values.mean(), f"{kind.upper()}, ±": values.std(ddof=1)}
+            row |= {f"{kind.upper()}, seed {seed}": value for seed, value in values.items()}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def scatter(frame: pd.DataFrame, column: str) -> float:
     """Standard deviation over seeds of the last value; NaN for a single seed."""
     last = frame.dropna(subset=[column]).sort_values("epoch").groupby("seed")[column].last()
@@ -47,9 +63,8 @@ def reading(frame: pd.DataFrame, subset: str) -> list[str]:
         seeds = "" if np.isnan(spread) else f" (± {spread:.2f} over seeds)"
         out.append(
             f"**Does it lean towards the better branch?** On {SUBSETS[subset]} the chance that the gate is higher "
-            f"where "
-            f"the sharp branch is really better is {auc[1]:.2f}{seeds}, {verdict} than guessing (0.50); it began at "
-            f"{auc[0]:.2f}."
+            f"where the sharp branch is really better is {auc[1]:.2f}{seeds}, {verdict} than guessing (0.50); it began "
+            f"at {auc[0]:.2f}."
         )
     gradient = ends(frame, f"auc_gca_{subset}")
     if gradient:
@@ -71,8 +86,7 @@ def reading(frame: pd.DataFrame, subset: str) -> list[str]:
         )  # fmt: skip
         out.append(
             f"**Does it see bad pictures?** The mean gate is {clean[1]:.2f} on clean and {corrupted[1]:.2f} on "
-            f"corrupted "
-            f"pictures: {verdict}."
+            f"corrupted pictures: {verdict}."
         )
     zeta, omega_n = ends(frame, "zeta"), ends(frame, "omega_n")
     if zeta and omega_n:

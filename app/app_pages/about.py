@@ -24,6 +24,24 @@ CORRUPTIONS = (
     "D. Hendrycks, T. Dietterich: Benchmarking Neural Network Robustness to Common Corruptions and Perturbations. "
     "ICLR 2019."
 )
+BIBTEX = """@misc{knob,
+  title  = {Knob: A Physics-Inspired Gating Interface for Interpretable and Controllable Neural Dynamics},
+  author = {Siyu Jiang and Sanshuai Cui and Hui Zeng}
+}
+
+@inproceedings{hendrycks2019benchmarking,
+  title     = {Benchmarking Neural Network Robustness to Common Corruptions and Perturbations},
+  author    = {Dan Hendrycks and Thomas Dietterich},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2019}
+}
+
+@techreport{krizhevsky2009learning,
+  title       = {Learning Multiple Layers of Features from Tiny Images},
+  author      = {Alex Krizhevsky},
+  institution = {University of Toronto},
+  year        = {2009}
+}"""
 IMAGES = "A. Krizhevsky: Learning Multiple Layers of Features from Tiny Images. Technical report, 2009."
 
 
@@ -83,10 +101,11 @@ def citation() -> None:
     """Whom to name."""
     st.subheader("How to cite", anchor=False)
     st.markdown(f"- The method: {METHOD}\n- The corruptions: {CORRUPTIONS}\n- The images: {IMAGES}")
+    with st.expander("As BibTeX"):
+        st.code(BIBTEX, language="bibtex")
     st.caption(
         "Knob is under the Apache License 2.0. The sample images are CIFAR-10's and keep their authors' terms; the "
-        "frost "
-        "textures come from `imagecorruptions` (Apache 2.0). Both are described beside the files in `assets/`."
+        "frost textures come from `imagecorruptions` (Apache 2.0). Both are described beside the files in `assets/`."
     )
 
 

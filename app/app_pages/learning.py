@@ -40,6 +40,7 @@ def last(frame: pd.DataFrame, column: str) -> str:
 def curves(frame: pd.DataFrame, subset: str) -> None:
     """The four pictures."""
     own = state.desk().settings
+    thin = " Thin: each seed; thick: their mean." if frame["seed"].nunique() > 1 else ""
     oa, gca = f"auc_oa_{subset}", f"auc_gca_{subset}"
     left, right = layout.columns("curves", [1, 1])
     with left:
@@ -49,30 +50,41 @@ def curves(frame: pd.DataFrame, subset: str) -> None:
                 span=(0.3, 1.0), lines={"guessing": (epochs.CHANCE, "muted")},
             ),
             key="auc", alt=f"AUC over epochs: better branch {last(frame, oa)}, slope {last(frame, gca)}",
-            note="AUC: the chance that the gate is higher where the sharp branch is better than where it is not.",
+            note="AUC: the chance that the gate is higher where the sharp branch is better than where it is "
+            f"not.{thin}",
         )  # fmt: skip
         names = {"gate_clean": ("clean pictures", "gate"), "gate_corrupted": ("corrupted pictures", "wrong")}
         chart(
             charts.curves(frame, names, "mean gate", span=(0, 1)), key="gates",
             alt=f"mean gate over epochs: {last(frame, 'gate_clean')} clean, {last(frame, 'gate_corrupted')} corrupted",
-            note="1 trusts the sharp branch, 0 the robust one.",
+            note=f"1 trusts the sharp branch, 0 the robust one.{thin}",
         )  # fmt: skip
     with right:
         chart(
             charts.curves(frame, {"polarisation": ("Π", "confidence")}, "polarisation Π = E|g − ½|", span=(0, 0.5)),
             key="polarisation", alt=f"polarisation over epochs, at the end {last(frame, 'polarisation')}",
-            note="Π: 0 always mixes evenly, 0.5 always switches.",
+            note=f"Π: 0 always mixes evenly, 0.5 always switches.{thin}",
         )  # fmt: skip
         if epochs.ends(frame, "zeta"):
             names = {"zeta": ("ζ", "gate"), "omega_n": ("ωₙ, rad/frame", "under")}
             yours = {"your ζ now": (own.zeta, "gate"), "your ωₙ now": (own.omega_n, "under")}
+            highest = max(own.zeta, own.omega_n, frame[list(names)].max().max())
             chart(
-                charts.curves(frame, names, "ζ and ωₙ", lines=yours), key="knobs",
+                charts.curves(frame, names, "ζ and ωₙ", span=(0, 1.1 * highest), lines=yours), key="knobs",
                 alt=f"knobs over epochs: ζ {last(frame, 'zeta')}, ωₙ {last(frame, 'omega_n')} at the end",
-                note="Dotted: where the console's knobs stand now.",
+                note=f"Dotted: where the console's knobs stand now.{thin}",
             )  # fmt: skip
         else:
             st.info("This method's gate has no inertia: there are no knobs to learn.")
+
+
+def at_the_end(frame: pd.DataFrame) -> None:
+    """Every subset and seed at once."""
+    st.subheader("At the end of training", anchor=False)
+    rows = epochs.final(frame)
+    digits = {name: st.column_config.NumberColumn(format="%.3f") for name in rows.columns if name != "pictures"}
+    words = f"AUC of the gate at the end of training, for {len(rows)} sets of pictures: {', '.join(rows.columns[1:])}"
+    st.dataframe(rows, key="final", hide_index=True, column_config=digits, height="content", alt=words)
 
 
 def page() -> None:
@@ -89,14 +101,14 @@ def page() -> None:
     for sentence in epochs.reading(frame, subset):
         st.markdown(sentence)
     curves(frame, subset)
+    at_the_end(frame)
     with st.expander("How this is measured (E-2)"):
         st.markdown(
             "After every epoch, on held-out training pictures, clean and corrupted alike. **OA** (oracle advantage): "
-            "the "
-            "sharp branch has the lower cross-entropy. **GCA** (gradient advantage): opening the gate a little would "
-            "lower the loss of the mix. **AUC**: the chance that a picture with the advantage has a higher gate than "
-            "one "
-            "without. Nobody tells the gate which branch is better when it is used; it has to see it in the picture."
+            "the sharp branch has the lower cross-entropy. **GCA** (gradient advantage): opening the gate a little "
+            "would lower the loss of the mix. **AUC**: the chance that a picture with the advantage has a higher gate "
+            "than one without. Nobody tells the gate which branch is better when it is used; it has to see it in the "
+            "picture."
         )
     data = frame.to_csv(index=False).encode()
     st.download_button(

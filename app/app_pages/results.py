@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import streamlit as st
 
@@ -54,8 +56,18 @@ def show(frame: pd.DataFrame, key: str, digits: dict[str, int], name: str) -> No
             settings[column] = st.column_config.NumberColumn(format=f"%.{places}f", help=HELP.get(column))
     words = f"table with {len(frame)} rows: {', '.join(frame.columns)}"
     st.dataframe(frame, key=key, hide_index=True, column_config=settings, height="content", placeholder="", alt=words)
+    download(frame, key, name)
+
+
+def download(frame: pd.DataFrame, key: str, name: str) -> None:
+    """A table as a file."""
     data = frame.to_csv(index=False).encode()
     st.download_button("CSV", data, f"{name}.csv", "text/csv", key=f"{key}_csv", on_click="ignore", help="This table")
+
+
+def plain(text: str) -> str:
+    """Words of a file as they are: nothing in them is markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#$~|:])", r"\\\1", text)
 
 
 def word_of(note: dict[str, object]) -> str:
@@ -99,9 +111,11 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
     if summary is None:
         return
     st.subheader("What is bought with what", anchor=False)
+    help = "The paper's models are four times as wide, and far away: without them ours can be told apart"
+    theirs = found["paper"] if st.toggle("With the paper's", value=True, key="with_paper", help=help) else None
     for place, x in zip(layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
         words, more = AXES[x]
-        points = benchmark.pareto(summary, found["cost"], found["paper"], "fused", x)
+        points = benchmark.pareto(summary, found["cost"], theirs, "fused", x)
         if points.empty:
             continue
         best = benchmark.front(points, more)
@@ -110,7 +124,10 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
             chart(
                 charts.pareto(points, METHODS, best, words), key=f"pareto_{x}",
                 alt=f"calibration error against {words}: of ours, {unbeaten or 'none'} are beaten by no other",
-                note=f"Filled: ours, open: the paper's. Not beaten in both by any other: {unbeaten or 'none of ours'}.",
+                note=(
+                    f"{'Filled: ours, open: the paper’s. ' if theirs is not None else ''}Not beaten in both by any "
+                    f"other: {unbeaten or 'none of ours'}."
+                ),
             )  # fmt: skip
 
 
@@ -122,13 +139,14 @@ def costs(found: dict[str, pd.DataFrame | None]) -> None:
     show(benchmark.table_2(found["cost"], found["paper"]), "table_2", DIGITS_2, "table-2")
 
 
-def anchors(found: dict[str, pd.DataFrame | None]) -> None:
+def anchors(found: dict[str, pd.DataFrame | None], width: int | None) -> None:
     """What others published."""
     if found["anchors"] is None:
         return
     st.subheader("Published anchors, standard 15 corruptions", anchor=False)
-    show(benchmark.anchors(found["anchors"], found["summary"]), "anchors", {"Avg-C": 1, "ECE": 3}, "anchors")
-    st.caption("Not measured here, except ours.")
+    rows = benchmark.anchors(found["anchors"], found["summary"], width)
+    show(rows, "anchors", {"Avg-C": 1, "ECE": 3}, "anchors")
+    st.caption("Not measured here, except ours. ECE here is not debiased, as it was published; ours is in Reset Mode.")
 
 
 def corruptions(found: dict[str, pd.DataFrame | None]) -> None:
@@ -147,7 +165,7 @@ def corruptions(found: dict[str, pd.DataFrame | None]) -> None:
         "What the model says ", here, key="results_cells_output", format_func=OUTPUTS.__getitem__,
         help="Which of the model's answers is measured",
     )  # fmt: skip
-    rows = benchmark.per_corruption(cells, output, metric)
+    rows = benchmark.per_corruption(cells, output, metric, scatter=True)
     show(rows, "per_corruption", dict.fromkeys(METHODS.values(), METRICS[metric][2]), f"corruptions-{metric}")
 
 
@@ -159,20 +177,22 @@ def verdicts(found: dict[str, pd.DataFrame | None]) -> None:
     st.subheader("What we set out to show", anchor=False)
     holds = claims["holds"].astype(bool)
     st.markdown(f"{int(holds.sum())} of {len(claims)} hold; those that do not stand first.")
-    shown = claims.assign(holds=holds.map({True: "✓ holds", False: "✕ does not hold"})).loc[holds.sort_values().index]
-    words = f"table of {len(claims)} claims: what, target, measured, and whether it holds"
-    st.dataframe(shown, key="claims", hide_index=True, height="content", alt=words)
+    order = holds.sort_values(kind="stable").index
+    shown = claims.assign(holds=holds.map({True: "✓ holds", False: "✕ does not hold"})).loc[order]
+    st.table(shown[["holds", "what", "target", "measured"]].astype(str).map(plain), hide_index=True)
+    download(shown, "claims", "claims")
 
 
 layout.style()
 st.title("Results", anchor=False)
 found = tables("summary", "paper", "cost", "anchors", "cells", "claims")
-if note := results.note():
+note = results.note()
+if note:
     st.caption(word_of(note))
 main_table(found)
 pareto(found)
 costs(found)
-anchors(found)
+anchors(found, benchmark.width_of(note))
 corruptions(found)
 verdicts(found)
 state.write_link()

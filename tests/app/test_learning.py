@@ -81,6 +81,36 @@ def test_seeds_and_methods_can_be_chosen(folder: Path) -> None:
     assert any("no knobs to learn" in element.value for element in at.info)
 
 
+def test_where_every_seed_and_subset_ends(folder: Path) -> None:
+    learning = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode' and epoch == 8").set_index("seed")
+    at = page().run()
+    shown = at.dataframe[0].value.set_index("pictures")
+    assert list(shown.index) == list(SUBSETS.values())
+    for subset, words in SUBSETS.items():
+        for kind in ("oa", "gca"):
+            wanted = learning[f"auc_{kind}_{subset}"]
+            for seed in (0, 1, 2):
+                assert shown.loc[words, f"{kind.upper()}, seed {seed}"] == pytest.approx(wanted[seed])
+            assert shown.loc[words, f"{kind.upper()}, mean"] == pytest.approx(wanted.mean())
+            assert shown.loc[words, f"{kind.upper()}, ±"] == pytest.approx(wanted.std(ddof=1))
+    at.get("button_group")[0].set_value([2]).run()
+    alone = at.dataframe[0].value
+    assert list(alone.columns) == ["pictures", "OA, seed 2", "GCA, seed 2"]
+
+
+def test_every_seed_is_drawn_thin_and_their_mean_thick(folder: Path) -> None:
+    learning = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode'")
+    at = page().run()
+    lines = {trace["name"]: trace for trace in spec(at, "knobs")["data"]}
+    for seed in (0, 1, 2):
+        assert lines[f"ζ, seed {seed}"]["y"] == pytest.approx(learning.query(f"seed == {seed}")["zeta"].tolist())
+        assert lines[f"ζ, seed {seed}"]["line"]["width"] < lines["ζ, mean of seeds"]["line"]["width"]
+    np.testing.assert_allclose(lines["ζ, mean of seeds"]["y"], learning.groupby("epoch")["zeta"].mean())
+    low, high = spec(at, "knobs")["layout"]["yaxis"]["range"]
+    assert low == 0 and high > learning[["zeta", "omega_n"]].max().max()
+    assert any("Thin: each seed" in element.value for element in at.caption)
+
+
 def test_a_curve_a_seed_and_one_for_their_mean(folder: Path) -> None:
     frame = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode'")
     drawn = charts.curves(frame, {"polarisation": ("Π", "confidence")}, "Π", lines={"level": (0.3, "muted")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -37,7 +38,12 @@ def page() -> AppTest:
     return AppTest.from_file(str(ROOT / "app" / "app_pages" / "results.py"), default_timeout=60)
 
 
-TOLD_BY = {"table_1": "seeds", "table_2": "GMAC", "anchors": "training", "claims": "holds"}  # a column of its own
+TOLD_BY = {
+    "table_1": "seeds",
+    "table_2": "GMAC",
+    "anchors": "training",
+    "per_corruption": "corruption",
+}  # a column of its own
 
 
 def frame(at: AppTest, name: str) -> pd.DataFrame:
@@ -89,7 +95,7 @@ def test_table_2_anchors_and_claims(folder: Path) -> None:
     anchors = frame(at, "anchors")
     assert anchors["training"].tolist()[:2] == ["made-up training", "another"]
     assert len(anchors) == 2 + len(METHODS)
-    claims = frame(at, "claims")
+    claims = at.table[0].value
     assert claims["holds"].tolist() == ["✕ does not hold", "✓ holds"]  # what fails stands first
 
 
@@ -102,6 +108,59 @@ def test_corruption_by_corruption(folder: Path, metric: str) -> None:
     assert shown.loc["fog", "Knob-ODE"] == pytest.approx(METRICS[metric][1] * wanted)
     settled = benchmark.per_corruption(cells, "settled", metric)
     assert list(settled.columns) == ["corruption", "Knob-IA", "ODE-Lite", "Knob-ODE"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_corruption_by_corruption_on_the_page_has_mean_and_scatter_over_seeds(folder: Path, metric: str) -> None:
+    cells = pd.read_csv(folder / "cells.csv")
+    at = page().run()
+    at.selectbox(key="results_metric").set_value(metric).run()
+    at.selectbox(key="results_cells_output").set_value("dyn").run()
+    assert not at.exception
+    shown = frame(at, "per_corruption").set_index("corruption")
+    scale = METRICS[metric][1]
+    for name in ("fog", "shot_noise"):
+        part = cells[(cells["corruption"] == name) & (cells["method"] == "ode-lite")]
+        seeds = scale * part.groupby("seed")[f"dyn_{metric}"].mean()
+        assert len(seeds) == 3
+        assert shown.loc[name.replace("_", " "), "ODE-Lite"] == pytest.approx(seeds.mean())
+        assert shown.loc[name.replace("_", " "), "± ODE-Lite"] == pytest.approx(seeds.std(ddof=1))
+
+
+def test_one_seed_has_no_scatter(folder: Path) -> None:
+    for name in ("cells", "summary"):
+        table = pd.read_csv(folder / f"{name}.csv")
+        table[table["seed"] == 1].to_csv(folder / f"{name}.csv", index=False)
+    at = page().run()
+    assert not at.exception
+    for name in ("table_1", "anchors", "per_corruption"):
+        assert not [column for column in frame(at, name).columns if "±" in column]
+
+
+def test_anchors_have_ours_beside_them(folder: Path) -> None:
+    summary = pd.read_csv(folder / "summary.csv")
+    shown = frame(page().run(), "anchors").set_index("training")
+    rows = summary.query("method == 'knob-ode' and output == 'fused' and scope == 'standard 15'")
+    assert shown.loc["ours, Knob-ODE", "Avg-C, %"] == pytest.approx(100 * rows["accuracy"].mean())
+    assert shown.loc["ours, Knob-ODE", "± Avg-C"] == pytest.approx(100 * rows["accuracy"].std(ddof=1))
+    assert shown.loc["ours, Knob-ODE", "ECE"] == pytest.approx(rows["ece"].mean())
+    assert benchmark.width_of({"models": {"a": {"width": 16}, "b": {"width": 16}}}) == 16
+    assert benchmark.width_of({"models": {"a": {"width": 16}, "b": {"width": 64}}}) is None
+    assert benchmark.width_of({}) is None
+
+
+def test_without_the_papers_models_only_ours_are_drawn(folder: Path) -> None:
+    at = page().run()
+    assert len(names(at, "pareto_accuracy")) == 1 + 2 * len(METHODS)
+    at.toggle(key="with_paper").set_value(False).run()
+    assert not at.exception
+    drawn = names(at, "pareto_accuracy")
+    assert len(drawn) == 1 + len(METHODS) and not [name for name in drawn if "paper" in name]
+
+
+def names(at: AppTest, key: str) -> list[str]:
+    found = next(element for element in at.get("plotly_chart") if key in element.proto.id)
+    return [trace["name"] for trace in json.loads(found.proto.spec)["data"]]
 
 
 @pytest.mark.parametrize("x, more", [("accuracy", True), ("macs", False), ("latency", False)])
@@ -163,18 +222,33 @@ def test_without_any_results_the_page_says_how_to_make_them(tmp_path: Path, monk
 
 def test_downloads_are_the_tables(folder: Path) -> None:
     at = page().run()
-    assert {button.key for button in at.get("download_button")} >= {"table_1_csv", "table_2_csv", "per_corruption_csv"}
+    wanted = {"table_1_csv", "table_2_csv", "anchors_csv", "per_corruption_csv", "claims_csv"}
+    assert {button.key for button in at.get("download_button")} == wanted
 
 
 def test_what_ships_is_what_is_shown() -> None:
-    """On the real files, where they are: read back, number by number."""
+    """On the real files, where they are: every table read back, number by number."""
     if not (results.FOLDER / "summary.csv").is_file():
         pytest.skip("no results yet: python -m train.evaluate")
-    summary = pd.read_csv(results.FOLDER / "summary.csv")
+    tables = {name: pd.read_csv(results.FOLDER / f"{name}.csv") for name in ("summary", "cost", "cells", "claims")}
+    summary, cost, cells, claims = tables.values()
     at = page().run()
     assert not at.exception and not at.warning
     shown = frame(at, "table_1").set_index("method")
     for method, name in METHODS.items():
         rows = summary[(summary["method"] == method) & (summary["output"] == "fused") & (summary["scope"] == "all 19")]
+        assert shown.loc[name, "seeds"] == len(rows)
+        for column, metric in (("ECE (debiased)", "ece_deb"), ("NLL, nats", "nll"), ("Brier", "brier")):
+            assert shown.loc[name, column] == pytest.approx(rows[metric].mean())
         assert shown.loc[name, "Avg-C, %"] == pytest.approx(100 * rows["accuracy"].mean())
-        assert shown.loc[name, "ECE (debiased)"] == pytest.approx(rows["ece_deb"].mean())
+        if len(rows) > 1:
+            assert shown.loc[name, "± Avg-C"] == pytest.approx(100 * rows["accuracy"].std(ddof=1))
+    costs = frame(at, "table_2")
+    assert sorted(costs["GMAC"]) == pytest.approx(sorted(cost["macs"] / 1e9))
+    assert sorted(costs["ratio to Static"]) == pytest.approx(sorted(cost["ratio_to_static"]))
+    each = frame(at, "per_corruption").set_index("corruption")
+    for method, name in METHODS.items():
+        mine = cells[(cells["method"] == method) & (cells["corruption"] == "glass_blur")]
+        assert each.loc["glass blur", name] == pytest.approx(100 * mine["fused_accuracy"].mean())
+    assert len(at.table[0].value) == len(claims)
+    assert f"{int(claims['holds'].sum())} of {len(claims)} hold" in " ".join(text.value for text in at.markdown)
