@@ -30,7 +30,11 @@ def goals(values: Values) -> tuple[Goal, ...]:
     slower = arrival(zeta, omega_n) / arrival(1.0, omega_n) - 1
     return (
         Goal("no overshoot", f"{overshoot:.2f} %", overshoot < OVERSHOOT),
-        Goal(f"at most {100 * SLOWER:.0f} % slower than the quickest", f"{100 * slower:+.0f} %", slower <= SLOWER),
+        Goal(
+            f"at most {100 * SLOWER:.0f} % slower than the quickest",
+            f"{100 * slower:+.0f} %".replace("-", "−"),
+            slower <= SLOWER,
+        ),
     )
 
 
