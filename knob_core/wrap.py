@@ -80,8 +80,8 @@ class Wrapped:
         if torch is not None and (_is_module(self.model) or isinstance(frames, torch.Tensor)):
             x = torch.as_tensor(frames)
             parameter = next(self.model.parameters(), None) if _is_module(self.model) else None  # type: ignore[union-attr]
-            if parameter is not None:
-                x = x.to(parameter.device)
+            if parameter is not None:  # NumPy's floats are double, a module's are not
+                x = x.to(parameter.device, parameter.dtype if x.is_floating_point() else x.dtype)
             bad = ~torch.isfinite(x).flatten(1).all(1)
             if bad.any():
                 x = torch.where(bad.view(-1, *[1] * (x.ndim - 1)), torch.zeros_like(x), x)
@@ -102,7 +102,8 @@ def classifier(
 ) -> Wrapped:
     """Any classifier: frames (N, ...) -> logits (N, K). Without a model, `step` takes logits (N, K) or (K,).
 
-    `frame_ndim` is the number of axes of one frame. A torch module is put in evaluation mode and stays on its device.
+    `frame_ndim` is the number of axes of one frame. A torch module is put in evaluation mode, stays on its device, and
+    is given frames in its own precision.
     """
     return Wrapped(model, 1, command or Command(), knobs, frame_ndim)
 

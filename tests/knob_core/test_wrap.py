@@ -69,6 +69,28 @@ def test_a_module_a_function_and_its_logits_are_one():
     assert not net.training  # dropout would make it another model every frame
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_module_takes_frames_of_any_precision(kind):
+    torch.manual_seed(0)
+    net, images = Net(), np.random.default_rng(0).random((2, 3, 9, 9))
+    wanted = KnobStream(wrap.classifier(net)).step(torch.from_numpy(images).float())
+    got = KnobStream(wrap.classifier(net)).step(images.astype(kind))
+    np.testing.assert_allclose(got.probabilities, wanted.probabilities, atol=1e-3)
+
+
+def test_a_torchvision_model_is_wrapped_as_it_is():
+    from knob_core._torchvision import torchvision
+
+    torch.manual_seed(0)
+    net, frames = torchvision.models.mobilenet_v3_small(num_classes=100), torch.rand(4, 2, 3, 64, 64)
+    stream = KnobStream(wrap.classifier(net))
+    for x in frames:
+        answer = stream.step(x)
+    assert answer.probabilities.shape == (2, 100) and not answer.missing.any()
+    single = KnobStream(wrap.classifier(net)).step(frames[0, 0])
+    assert 0 <= single.label < 100 and isinstance(single.p_max, float)
+
+
 def test_a_nan_picture_never_reaches_the_model():
     seen = []
 
