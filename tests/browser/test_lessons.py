@@ -20,7 +20,7 @@ KEYS = {
     "speed": {"ωₙ": ["0.13"]},
     "poles": {"ζ": ["0.2"], "ωₙ": ["0.68"]},
     "resonance": {"ζ": ["PageDown"] * 4, "ωₙ": ["0.32"]},
-    "lowpass": {"ωₙ": ["PageDown"] * 3},
+    "lowpass": {"ωₙ": ["End", *["PageDown"] * 4]},
     "fogbank": {"ωₙ": ["0.36"]},
     "aliasing": {"fps": ["11.6"]},
     "pumping": {"ζ": ["Home"], "n": ["4"]},
