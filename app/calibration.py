@@ -127,7 +127,7 @@ def fixed(selection: Selection, looked: Looked) -> Fixed:
         t = fitted.get((selection.method, selection.seed, "settled", on))
         if t:
             help = f"The commanded gate with one temperature on top, fitted on held-out {words}"
-            rows[f"+ temperature {t:.2f} ({on})"] = (help, scores(fuse_all(p, settled, t)))
+            rows[f"gate as commanded + temperature {t:.2f} ({on})"] = (help, scores(fuse_all(p, settled, t)))
     try:
         plain = cells_of("static", selection.seed)
         chosen = [plain.cells.index(cell) for cell in looked.cells]
@@ -140,7 +140,7 @@ def fixed(selection: Selection, looked: Looked) -> Fixed:
         t = fitted.get(("static", selection.seed, "fused", on))
         if t:
             help = f"What temperature scaling gives instead of a gate: fitted on held-out {words}"
-            rows[f"Static + temperature {t:.2f} ({on})"] = (help, scores(fuse_all(alone, shut, t)))
+            rows[f"Static model + temperature {t:.2f} ({on})"] = (help, scores(fuse_all(alone, shut, t)))
     return Fixed(rows, lacking)
 
 
@@ -177,7 +177,7 @@ def figures(looked: Looked, now: Now, before: Now) -> list[dict[str, Any]]:
     same = before is now
     return [
         draw.reliability(now.tables, None if same else before.tables["all"]),
-        draw.histogram(EDGES, now.counts[0], now.counts[1], None if same else before.counts.sum(0)),
+        draw.histogram(EDGES, *now.counts, None if same else before.counts.sum(0), float(fused.confidence.mean())),
         draw.gaps(now.tables["all"], None if same else before.tables["all"]),
         *_temperature(looked, fused),
         draw.heat(

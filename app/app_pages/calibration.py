@@ -54,7 +54,7 @@ def filters(models: list[tuple[str, int]]) -> None:
         format_func=lambda name: f"{name.replace('_', ' ')} ({family[name]})", help="Only these faults; none means all",
     )  # fmt: skip
     right.pills(
-        "Severities (none chosen: all five)", cells.SEVERITIES, selection_mode="multi", key="cells_severities",
+        "Severities (none: all)", cells.SEVERITIES, selection_mode="multi", key="cells_severities",
         on_change=choose, help="Only these severities, 1 (slight) to 5 (strong)",
     )  # fmt: skip
 

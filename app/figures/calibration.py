@@ -10,10 +10,10 @@ from app.figures.parts import MARGIN, across, axis, card
 from app.figures.wire import band, line, pack
 from knob_core.reliability import Reliability
 
-SUBSETS = {  # name: (colour, dash, words), in the order in which they are drawn: nearly all agree, so both must show
-    "disagree": ("wrong", "", "branches disagree"),
+SUBSETS = {  # name: (colour, dash, words), as drawn: nearly all agree, so that line is dashed and on top of all
     "all": ("confidence", "", "all"),
-    "agree": ("text", "dash", "branches agree"),
+    "disagree": ("wrong", "", "disagree"),
+    "agree": ("text", "dash", "agree"),
 }
 NAMED = {"jpeg_compression": "jpeg", "elastic_transform": "elastic"}
 TINT = 0.45  # of a heat map's colour, at most: what is written on it must be read, light and dark
@@ -67,7 +67,8 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
         + [["dot", "confidence", "before this turn"]],
         note=(
             f"Below the dashed line it promises too much. {len(whole.counts)} bins of about {whole.counts.mean():,.0f} "
-            f"predictions each; tinted: 95 % intervals. ECE: {errors(tables)}. Click a bin to see its pictures."
+            f"predictions each; tinted: 95 % intervals. ECE, also where the branches agree or disagree: "
+            f"{errors(tables)}. Click a bin to see its pictures."
         ),
         alt=f"reliability diagram: {len(bins)} bins, calibration error {whole.ece_debiased():.3f}",
         targets=[target(f"b{b}", bin_label(whole, b), (whole.edges[b], whole.edges[b + 1]), (0, 1)) for b in bins],
@@ -85,8 +86,13 @@ def errors(tables: dict[str, Reliability]) -> str:
     return ", ".join(f"{SUBSETS[name][2]} {tables[name].ece_debiased():.3f}" for name in SUBSETS if name in tables)
 
 
-def histogram(edges: np.ndarray, right: np.ndarray, wrong: np.ndarray, before: np.ndarray | None) -> dict[str, Any]:
-    """How many predictions have which confidence: right ones below, wrong ones on top of them; counts (B,)."""
+def histogram(
+    edges: np.ndarray, right: np.ndarray, wrong: np.ndarray, before: np.ndarray | None, says: float
+) -> dict[str, Any]:
+    """How many predictions have which confidence: right ones below, wrong ones on top of them; counts (B,).
+
+    `says` is the mean confidence.
+    """
     centre, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0]) * 0.9
     total = right + wrong
     sizes = np.full(len(centre), width)
@@ -113,7 +119,10 @@ def histogram(edges: np.ndarray, right: np.ndarray, wrong: np.ndarray, before: n
         span=6,
         height=330,
         legend=[["area", "confidence", "right"], ["area", "wrong", "wrong"], ["dot", "text", "before this turn"]],
-        note=f"Red at the right end hurts most: {sure:,} predictions are more than 90 % sure, and wrong.",
+        note=(
+            f"Red at the right end hurts most: {sure:,} predictions are more than 90 % sure, and wrong. On average it "
+            f"says {says:.1%}, and is right in {right.sum() / total.sum():.1%}."
+        ),
         alt=f"histogram of confidence over {total.sum():,} predictions; {sure:,} are sure and wrong",
     )
 

@@ -75,7 +75,9 @@ def pareto(points: pd.DataFrame, names: dict[str, str], on_front: np.ndarray, x:
                     "hovertemplate": f"<b>{name}</b><br>{x} %{{x:.4g}}<br>ECE %{{y:.4f}}<extra></extra>",
                 }
             )
-    return {"data": data, "layout": layout(x, "ECE (debiased): lower is better")}
+    frame = layout(x, "ECE (debiased): lower is better")
+    frame["yaxis"]["rangemode"] = "tozero"
+    return {"data": data, "layout": frame}
 
 
 def errors(values: pd.Series, color: str) -> dict[str, Any]:

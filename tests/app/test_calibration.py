@@ -8,6 +8,7 @@ from typing import Any
 import made_cells
 import made_results
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from app.figures.calibration import TINT, ceiling, ladder
 from app.figures.palette import PALETTES
 from app.figures.wire import unpack
 from knob_core import fusion, gate, metrics, shipped
+from knob_core.paths import ASSETS
 from knob_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +80,8 @@ def test_the_numbers_are_knob_cores(folder: Path, chosen: Selection, s: Settings
     drawn = next(t for t in figure(said, "reliability")["figure"]["data"] if t.get("name") == "all")
     np.testing.assert_allclose(unpack(drawn["x"]), table.confidence, atol=2e-4)
     np.testing.assert_allclose(unpack(drawn["y"]), table.accuracy, atol=2e-2)
+    words = f"says {p.max(-1).mean():.1%}, and is right in {metrics.accuracy(p, y):.1%}"
+    assert words in figure(said, "histogram")["note"]
     counted = [unpack(t["y"]).sum() for t in figure(said, "histogram")["figure"]["data"] if t["type"] == "bar"]
     assert counted[0] == len(y) and counted[1] == round(metrics.accuracy(p, y) * len(y))
 
@@ -127,7 +131,7 @@ def test_what_could_be_used_instead(folder: Path) -> None:
         assert rows[name][1].nll == pytest.approx(metrics.nll(wanted, y), abs=1e-5)
     t = results.temperatures()["static", 0, "fused", "clean"]
     plain = shipped.load_cells("static", 0, folder).z_static[keep].reshape(-1, 10).astype(np.float64)
-    scaled = rows[f"Static + temperature {t:.2f} (clean)"][1]
+    scaled = rows[f"Static model + temperature {t:.2f} (clean)"][1]
     assert scaled.ece_deb == pytest.approx(metrics.ece_debiased(metrics.softmax(plain / t), y), abs=1e-5)
 
 
@@ -172,7 +176,7 @@ def test_subsets_have_their_counts_and_their_own_error(folder: Path) -> None:
     agree = fusion.agreement(*(z.reshape(-1, 10) for z in (found.z_static, found.z_dyn)))
     spec = figure(said, "reliability")
     legend = [words for _, _, words in spec["legend"]]
-    masks = {"all": np.ones_like(agree), "branches agree": agree, "branches disagree": ~agree}
+    masks = {"all": np.ones_like(agree), "agree": agree, "disagree": ~agree}
     for words, mask in masks.items():
         assert f"{words} ({mask.sum():,})" in legend
         assert f"{words} {metrics.ece_debiased(p[mask], y[mask]):.3f}" in spec["note"]
@@ -300,6 +304,41 @@ def test_the_pixels_are_those_the_models_saw() -> None:
 
     whole = cifar10c.make(load_sample()[0], "gaussian_noise", 2, 0)
     np.testing.assert_array_equal(cells.pictures("gaussian_noise", 2, 0, 1), whole[250:500].transpose(0, 2, 3, 1))
+
+
+def test_what_ships_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the real predictions, where they are: every number of the page from knob_core, the slow way."""
+    if not (ASSETS / shipped.MANIFEST).is_file() or ("knob-ode", 0) not in shipped.models(ASSETS):
+        pytest.skip("no predictions yet: python -m train.library")
+    monkeypatch.setattr(cells, "ROOT", ASSETS)
+    monkeypatch.setattr(results, "FOLDER", ASSETS / "results")
+    s = Settings(zeta=0.7, omega_n=1.0)
+    said = message(Selection(), s)
+    p, y = truth(ASSETS, Selection(), s)
+    assert len(y) == 95_000
+    assert card(said, "ece_deb") == f"{metrics.ece_debiased(p, y):.3f}"
+    assert card(said, "accuracy") == f"{100 * metrics.accuracy(p, y):.1f} %"
+    assert card(said, "nll") == f"{metrics.nll(p, y):.3f} nats"
+    assert card(said, "brier") == f"{metrics.brier(p, y):.3f}"
+    fitted = pd.read_csv(ASSETS / "results" / "temperatures.csv").query("method == 'static' and seed == 0")
+    shown = [row["name"] for row in said["table"]["rows"]]
+    for _, row in fitted[fitted["output"] == "fused"].iterrows():
+        assert f"Static model + temperature {row['temperature']:.2f} ({row['fitted_on']})" in shown
+
+
+def test_three_seeds_need_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = made_cells.assets(tmp_path / "assets", seeds=(0, 1, 2), samples=60)
+    monkeypatch.setattr(cells, "ROOT", root)
+    at = page().run()
+    assert at.selectbox(key="cells_model").options == [f"knob-ode, seed {seed}" for seed in (0, 1, 2)]
+    at.selectbox(key="cells_model").set_value(("knob-ode", 2)).run()
+    assert not at.exception and at.query_params["cells"] == "knob-ode~2~~"
+    chosen = Selection(seed=2)
+    p, y = truth(root, chosen, Settings())
+    said = message(chosen, Settings())
+    assert card(said, "nll") == f"{metrics.nll(p, y):.3f} nats"
+    t = results.temperatures()["static", 2, "fused", "clean"]
+    assert f"Static model + temperature {t:.2f} (clean)" in [row["name"] for row in said["table"]["rows"]]
 
 
 def page() -> AppTest:
