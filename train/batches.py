@@ -25,6 +25,7 @@ class Batch:
     labels: Tensor  # (N,)
     severity: Tensor  # (N,), 0 where clean
     generators: tuple[torch.Generator, ...]  # one a chunk, for whatever else the step draws
+    key: tuple[int, ...] = ()  # (seed, stage, epoch, step): within a recipe, equal keys are equal batches
 
     @property
     def clean(self) -> Tensor:
@@ -104,4 +105,5 @@ class Loader:
                 parts.append((images, self.labels[picked], severity))
                 generators.append(generator)
             images, labels, severity = (torch.cat(part) for part in zip(*parts, strict=True))
-            yield Batch(images.contiguous(memory_format=torch.channels_last), labels, severity, tuple(generators))
+            images = images.contiguous(memory_format=torch.channels_last)
+            yield Batch(images, labels, severity, tuple(generators), (self.seed, stage, epoch, step))

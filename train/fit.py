@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import io
 import os
 import sys
@@ -22,6 +23,7 @@ from torch import Tensor, nn
 from knob_core import checkpoint, data, models
 from train import commands, distributed, loop, losses, validation
 from train.batches import Loader
+from train.encodings import Encodings
 from train.progress import Progress
 from train.recipes import RECIPES, Recipe, as_dict, override
 
@@ -53,8 +55,13 @@ class Workplace:
         return (self.images[train], self.labels[train]), (self.images[cut:], self.labels[cut:])
 
 
-def fit(method: str, recipe: Recipe, seed: int, place: Workplace) -> models.GatedClassifier:
-    """Train one method of one seed to its end; the warm stage first, where the recipe has one."""
+def fit(
+    method: str, recipe: Recipe, seed: int, place: Workplace, encodings: Encodings | None = None
+) -> models.GatedClassifier:
+    """Train one method of one seed to its end; the warm stage first, where the recipe has one.
+
+    Methods of a seed that are fitted after one another may share their frozen encoder's `encodings`.
+    """
     if recipe.width < MIN_WIDTH:
         raise ValueError(f"width must be at least {MIN_WIDTH} to train, got {recipe.width}")
     identity = {"recipe": as_dict(recipe), "method": method, "seed": seed}
@@ -66,7 +73,8 @@ def fit(method: str, recipe: Recipe, seed: int, place: Workplace) -> models.Gate
     frozen = (model.encoder,) if recipe.warm is not None else ()
     folder = place.runs / recipe.name / f"{method}-s{seed}"
     measure = lambda held: validation.measure_method(model, held)  # noqa: E731
-    run = _train(model, losses.method_step, recipe, 1, folder, identity, seed, place, measure, frozen)
+    step = functools.partial(losses.method_step, encodings=(encodings or Encodings(limit=0)) if frozen else None)
+    run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
     if place.rank == 0:
         header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch.__version__.split("+")[0]}
         checkpoint.save(model.eval(), folder / "final.safetensors", header)
@@ -87,20 +95,8 @@ def warm_encoder(recipe: Recipe, seed: int, place: Workplace) -> dict[str, Tenso
 
 def _warm_part(recipe: Recipe) -> dict[str, Any]:
     """The entries that decide a warm stage; a change of the others leaves its encoder good."""
-    deciding = (
-        "name",
-        "width",
-        "warm",
-        "batch",
-        "chunk",
-        "clean_share",
-        "curriculum",
-        "label_smoothing",
-        "validation",
-        "limit",
-    )
     whole = as_dict(recipe)
-    return {name: whole[name] for name in deciding}
+    return {name: whole[name] for name in WARM_ENTRIES}
 
 
 def _train(
@@ -192,9 +188,10 @@ def work(args: argparse.Namespace) -> None:
         for seed in args.seeds:
             warm_encoder(recipe, seed, place)
         return
-    every = [(seed, method) for seed in args.seeds for method in models.METHODS]
-    for seed, method in every if args.all else [(args.seed, args.method)]:
-        fit(method, recipe, seed, place)
+    for seed in args.seeds if args.all else [args.seed]:
+        encodings = Encodings() if args.all else None
+        for method in models.METHODS if args.all else [args.method]:
+            fit(method, recipe, seed, place, encodings)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

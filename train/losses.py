@@ -16,8 +16,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from knob_core import corruptions, fusion
 from knob_core.models import GatedClassifier, KnobODE, ODELite, Outputs, Ungated
 from train.batches import Batch
+from train.encodings import Encodings, Key
 from train.recipes import Recipe
 
+STREAM = -1  # ends the key of a batch's short streams
 OPEN, SHUT = 0.9, 0.15  # the gate that the severity target wants on clean images and at severity 5
 
 
@@ -46,15 +48,16 @@ def warm_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> Step
     return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
 
 
-def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> Step:
+def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int, encodings: Encodings | None = None) -> Step:
+    """`encodings` where the encoder is frozen; else it learns too."""
     assert isinstance(model, GatedClassifier)
-    outputs = model.decide(*encode(model, batch.images, frozen=recipe.warm is not None))
+    outputs = model.decide(*_encode(model, batch.images, batch.key, encodings))
     logits = model.logits(outputs, "settled")
     if isinstance(model, Ungated):
         return Step(cross_entropy(logits, batch.labels), _accuracy(logits, batch), logits.new_tensor(0.5))
     loss = branch_loss(outputs, batch, recipe) + gate_loss(outputs, batch, recipe)
     if isinstance(model, (ODELite, KnobODE)) and step % recipe.stream_every == 0:
-        loss = loss + stream_loss(model, batch, recipe)
+        loss = loss + stream_loss(model, batch, recipe, encodings)
     return Step(loss, _accuracy(logits, batch), torch.sigmoid(outputs.u_star).mean())
 
 
@@ -62,9 +65,8 @@ def _accuracy(logits: Tensor, batch: Batch) -> Tensor:
     return (logits.argmax(1) == batch.labels).float().mean()
 
 
-def encode(model: GatedClassifier, images: Tensor, frozen: bool) -> tuple[Tensor, Tensor]:
-    with torch.set_grad_enabled(not frozen and torch.is_grad_enabled()):
-        return model.encode(images)
+def _encode(model: GatedClassifier, images: Tensor, key: Key, encodings: Encodings | None) -> tuple[Tensor, Tensor]:
+    return model.encode(images) if encodings is None else encodings.of(model, images, key)
 
 
 def branch_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
@@ -85,7 +87,7 @@ def gate_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
     return fused + recipe.advantage_weight * advantage + recipe.severity_weight * severity
 
 
-def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe) -> Tensor:
+def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe, encodings: Encodings | None = None) -> Tensor:
     """Cross-entropy over short streams through the recursion: a step between two severities, noise redrawn each frame.
 
     This is what the knobs learn from; the branches and u* are taken as they are.
@@ -98,7 +100,8 @@ def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe) -> Tensor:
         streams.append(_stream(batch.images[paths], frames, generator))
         labels.append(batch.labels[paths])
     with torch.no_grad():
-        encoded = model.encode(torch.cat(streams).contiguous(memory_format=torch.channels_last))
+        images = torch.cat(streams).contiguous(memory_format=torch.channels_last)
+        encoded = _encode(model, images, (*batch.key, STREAM), encodings)
         was_training = model.command.training
         model.command.eval()  # its input statistics belong to the batches
         outputs = model.decide(*encoded)
