@@ -25,7 +25,8 @@ def namespace(*arrays: Any) -> Any:
     return sys.modules["torch"] if any(map(is_tensor, arrays)) else np
 
 
-def _readable(tensor: Any) -> bool:
+def readable(tensor: Any) -> bool:
+    """Whether a look at its values costs nothing and breaks nothing."""
     torch = sys.modules["torch"]
     return tensor.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.jit.is_tracing()
 
@@ -58,7 +59,7 @@ def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> 
 
 def require_finite(name: str, x: Array) -> None:
     if is_tensor(x):
-        if not _readable(x):
+        if not readable(x):
             return
         x = x.detach().double().numpy()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -74,7 +75,7 @@ def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) 
     allowed = f"finite and {'>' if above else '>='} {low:g}" + (f" and <= {high:g}" if high < math.inf else "")
     if is_tensor(x):
         x = real_array(name, x, finite=False)
-        values = x.detach().double().numpy() if _readable(x) else None
+        values = x.detach().double().numpy() if readable(x) else None
     else:
         if np.ndim(x) == 0:
             if np.asarray(x).dtype.kind not in "fiu":

@@ -8,12 +8,13 @@ Paper, section 3 and Table 2. `width` is the only size switch: 64 is the paper's
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from knob_core import fusion, gate
+from knob_core._checks import readable
 from knob_core._torchvision import torchvision
 from knob_core.data import MEAN, STD
 
@@ -83,11 +84,11 @@ class Head(nn.Module):
 
 def stage_statistics(early: list[Tensor]) -> Tensor:
     """Mean and standard deviation of every early channel, (N, 14w): what the last features forgot of the severity."""
-    parts = []
-    for x in early:
-        mean, square = x.mean((2, 3)), x.square().mean((2, 3))  # a fifth of the time of torch.var_mean
-        parts += [mean, ((square - mean.square()).clamp_min(0) + 1e-6).sqrt()]
-    return torch.cat(parts, 1)
+    means = [x.mean((2, 3)) for x in early]
+    mean, square = torch.cat(means, 1), torch.cat([x.square().mean((2, 3)) for x in early], 1)  # (N, 7w)
+    std = ((square - mean.square()).clamp_min(0) + 1e-6).sqrt()  # half the time of torch.var_mean
+    stds = std.split([x.shape[1] for x in early], 1)
+    return torch.cat([part for stage in zip(means, stds, strict=True) for part in stage], 1)
 
 
 def confidences(z_static: Tensor, z_dyn: Tensor) -> Tensor:
@@ -122,21 +123,25 @@ class Knobs(nn.Module):
         self.raw = nn.Parameter(_unsoftplus(torch.tensor([zeta, omega_n])))
 
     @property
-    def values(self) -> Tensor:
-        """(2,) ζ and ω_n, with gradient."""
-        return nn.functional.softplus(self.raw)
+    def values(self) -> tuple[Any, Any]:
+        """ζ and ω_n, with gradient; where nobody asks for one and reading is free, as floats, which are far quicker."""
+        both = nn.functional.softplus(self.raw)
+        zeta, omega_n = both if torch.is_grad_enabled() or not readable(both) else both.tolist()
+        return zeta, omega_n
 
     @property
+    @torch.no_grad()
     def zeta(self) -> float:
-        return float(self.values[0].detach())
+        return float(self.values[0])
 
     @zeta.setter
     def zeta(self, value: float) -> None:
         self._set(0, "zeta", value)
 
     @property
+    @torch.no_grad()
     def omega_n(self) -> float:
-        return float(self.values[1].detach())
+        return float(self.values[1])
 
     @omega_n.setter
     def omega_n(self, value: float) -> None:
