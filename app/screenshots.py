@@ -60,6 +60,7 @@ def served(script: Path, **environment: str) -> Iterator[Served]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = ["--server.port", str(port), "--server.headless", "true"]
+    options += ["--server.fileWatcherType", "none"]  # an edit meanwhile would import half of the app anew
     command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
     environment = {**os.environ, **environment}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

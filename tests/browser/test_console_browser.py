@@ -176,6 +176,14 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
     console.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
     said = console.locator(".at").inner_text()
     assert re.match(r"frame \d+\s+·\s+severity \d\.\d\d\s+·\s+gate 0\.\d\d\s+·\s+confidence 0\.\d\d", said), said
+    frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship, seen as (✕ )?(\w+)$", said)
+    seen = unpack(message(console)["film"]["path"])[frame]
+    short = console.evaluate("knobPart('scope').tape.short")
+    assert answer == [("✕ " if seen != 8 else "", short[seen])]
+    framed = console.locator(".cell[data-here=true]")
+    assert framed.count() == 1 and re.search(r"frame (\d+)", framed.get_attribute("title"))
+    assert abs(int(re.findall(r"frame (\d+)", framed.get_attribute("title"))[0]) - frame) <= 5
+    assert console.locator(".scope canvas").bounding_box() == box, "the cursor moved what it reads"
     console.locator(".scope canvas").focus()
     console.keyboard.press("ArrowRight")
     assert console.locator(".at").inner_text() != said
@@ -187,8 +195,9 @@ def test_live_mode(console: Any) -> None:
     console.wait_for_function("((p) => p[2] !== null && p[23] === null)(knobPart('scope').message.film.pred)")
     before = unpack(message(console)["scope"]["data"][4]["y"])
     console.get_by_role("button", name="nervous").click()
-    console.wait_for_function("knobPart('scope').message.scope.shapes.length === 2")
-    console.wait_for_timeout(500)
+    console.wait_for_function(
+        "((s) => s.length === 2 && s[1].x0 > s[0].x0 + 3)(knobPart('scope').message.scope.shapes)"
+    )  # the mark of the turn, and the beam some frames past it
     console.get_by_role("button", name="pause").click()
     settle(console)
     after = message(console)
@@ -204,6 +213,80 @@ def test_live_mode(console: Any) -> None:
     console.get_by_label("leave live mode").click()
     settle(console)
     assert np.isfinite(unpack(message(console)["scope"]["data"][4]["y"])).all()
+
+
+def test_another_stream_ends_live_mode(console: Any) -> None:
+    console.get_by_role("button", name="play").click()
+    console.wait_for_function("knobPart('scope').message.film.pred[0] !== null")
+    choose(console, "schedule", "Sine")
+    console.wait_for_function("knobPart('scope').message.caption.includes('sine') && !knobPart('knobs').hand.live")
+    assert console.get_by_role("button", name="play").get_attribute("aria-pressed") == "false"
+    assert not console.evaluate("knobPart('knobs').hand.play")
+    settle(console)
+    assert np.isfinite(unpack(message(console)["scope"]["data"][4]["y"])).all()
+
+
+def test_a_knob_in_the_hand_obeys_the_hand(console: Any) -> None:
+    """Python may move the knobs while one is held: that one stays under the hand, the other goes."""
+    box = knob(console, "ζ").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    console.mouse.move(x, y)
+    console.mouse.down()
+    console.mouse.move(x, y - 40)
+    held = value(console, "ζ")
+    pushed = """() => { const d = knobPart('knobs');
+      d.adopt({ ...d.data, epoch: d.data.epoch + 1, values: { ...d.data.values, zeta: 0.1, omega_n: 2 } });
+      return [d.hand.zeta, d.hand.omega_n, d.hand.epoch - d.data.epoch]; }"""
+    assert console.evaluate(pushed) == [held, 2, 0]
+    assert (value(console, "ζ"), value(console, "ωₙ")) == (held, 2)
+    console.mouse.move(x, y - 60)
+    assert value(console, "ζ") > held
+    console.mouse.up()
+
+
+def test_every_control_has_a_sentence_of_help(console: Any) -> None:
+    """What our own components show: each button, menu, field, knob and read-out says what it is for."""
+    unexplained = console.evaluate(
+        """() => ['knobs', 'scope'].flatMap((has) =>
+          [...knobPart(has).box.querySelectorAll('button, select, input, [role=slider], .card, .legend i, .strip')]
+            .filter((el) => !el.closest('[title]:not([title=""])'))
+            .map((el) => el.outerHTML.slice(0, 120)))"""
+    )
+    assert unexplained == []
+
+
+def test_image(console: Any) -> None:
+    old = message(console)["tape"]
+    console.get_by_role("button", name="Image: ship").click()
+    console.get_by_role("radio", name=re.compile("^cat, image .*, at once")).first.click()
+    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
+    assert message(console)["caption"].startswith("cat in")
+    console.get_by_role("button", name="Image: cat").wait_for()
+
+
+def test_drawn_by_hand(console: Any) -> None:
+    old = message(console)["tape"]
+    console.get_by_role("button", name="Shape", exact=True).click()
+    sheet = console.get_by_role("slider", name="severity by hand")
+    sheet.scroll_into_view_if_needed()
+    box = sheet.bounding_box()
+    console.mouse.move(box["x"] + 5, box["y"] + 0.8 * box["height"])
+    console.mouse.down()
+    console.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.3 * box["height"], steps=10)
+    console.mouse.up()
+    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
+    severity = unpack(console.evaluate("knobPart('scope').tape.figure.data[0].y"))
+    drawn = severity[int(0.05 * len(severity)) : int(0.55 * len(severity))]
+    assert (np.diff(drawn) >= -1e-6).all() and drawn[0] < 2 < 3 < drawn[-1]
+
+
+def test_the_link_can_be_copied(console: Any) -> None:
+    console.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    console.get_by_role("button", name="nervous").click()
+    console.wait_for_function("location.search.includes('z=0.15')")
+    console.get_by_role("button", name="link").click()
+    console.get_by_role("button", name="copied").wait_for()
+    assert console.evaluate("navigator.clipboard.readText()") == console.url
 
 
 def test_pin_and_compare(console: Any) -> None:
@@ -294,6 +377,7 @@ def test_csv_upload_becomes_a_stream(console: Any, csv_file: Path) -> None:
 def test_computing_can_be_cancelled(app: str, page: Any) -> None:
     open_console(page, app + "/?schedule=ramp&frames=1000&realisations=12&corruption=glass_blur")
     assert "shot noise, step" in message(page)["caption"]  # something to look at meanwhile
+    page.get_by_test_id("stProgress").wait_for()
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached")
     drag(page, "ζ", 0.3)
