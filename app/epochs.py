@@ -15,12 +15,11 @@ CHANCE = 0.5
 
 
 def gated(learning: pd.DataFrame) -> list[str]:
-    """Methods with a gate to be probed."""
+    """Methods with a gate that was probed."""
     if "auc_oa_all" not in learning.columns:
         return []
-    return sorted(
-        learning.dropna(subset=["auc_oa_all"])["method"].unique(), key=("knob-ode", "ode-lite", "knob-ia").index
-    )
+    probed = set(learning.dropna(subset=["auc_oa_all"])["method"])
+    return [method for method in ("knob-ode", "ode-lite", "knob-ia") if method in probed]
 
 
 def ends(frame: pd.DataFrame, column: str) -> tuple[float, float] | None:

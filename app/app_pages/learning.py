@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -42,12 +43,14 @@ def curves(frame: pd.DataFrame, subset: str) -> None:
     own = state.desk().settings
     thin = " Thin: each seed; thick: their mean." if frame["seed"].nunique() > 1 else ""
     oa, gca = f"auc_oa_{subset}", f"auc_gca_{subset}"
+    known = [column for column in (oa, gca) if column in frame.columns]
+    lowest = min(0.3, np.floor(10 * frame[known].min().min()) / 10)
     left, right = layout.columns("curves", [1, 1])
     with left:
         chart(
             charts.curves(
                 frame, {oa: ("better branch (OA)", "gate"), gca: ("loss's slope (GCA)", "under")}, "AUC of the gate",
-                span=(0.3, 1.0), lines={"guessing": (epochs.CHANCE, "muted")},
+                span=(lowest, 1.0), lines={"guessing": (epochs.CHANCE, "muted")},
             ),
             key="auc", alt=f"AUC over epochs: better branch {last(frame, oa)}, slope {last(frame, gca)}",
             note="AUC: the chance that the gate is higher where the sharp branch is better than where it is "

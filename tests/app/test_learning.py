@@ -111,6 +111,18 @@ def test_every_seed_is_drawn_thin_and_their_mean_thick(folder: Path) -> None:
     assert any("Thin: each seed" in element.value for element in at.caption)
 
 
+def test_no_curve_is_cut_off(folder: Path) -> None:
+    learning = pd.read_csv(folder / "learning.csv")
+    learning.loc[learning["epoch"] == 0, "auc_oa_all"] = 0.13
+    learning.to_csv(folder / "learning.csv", index=False)
+    at = page().run()
+    for key in ("auc", "gates", "polarisation", "knobs"):
+        drawn = spec(at, key)
+        low, high = drawn["layout"]["yaxis"]["range"]
+        for trace in drawn["data"]:
+            assert low <= min(trace["y"]) and max(trace["y"]) <= high, key
+
+
 def test_a_curve_a_seed_and_one_for_their_mean(folder: Path) -> None:
     frame = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode'")
     drawn = charts.curves(frame, {"polarisation": ("Π", "confidence")}, "Π", lines={"level": (0.3, "muted")})
