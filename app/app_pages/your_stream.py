@@ -108,10 +108,11 @@ def upload() -> None:
     given = middle.file_uploader(
         "Your stream", LOGITS if kind == "Logits" else PICTURES, key=f"own_files_{kind}", max_upload_size=200,
         accept_multiple_files="directory" if kind.startswith("Folder") else kind == "Pictures",
-        help="Which files are taken is said under Formats",
+        help="Which files are taken is said under Formats, or below",
     )  # fmt: skip
-    with right.popover("Formats", icon=":material/description:", help="Which files are taken, and what is in them"):
-        st.markdown(FORMATS)
+    if st.session_state.get("own_stream") is not None:  # before, the page has room to say it at length
+        told = "Which files are taken, and what is in them"
+        right.popover("Formats", icon=":material/description:", help=told).markdown(FORMATS)
     files = given if isinstance(given, list) else [given] if given is not None else []
     if files:
         read(kind, [(file.name, file.getvalue()) for file in files])
@@ -184,7 +185,8 @@ with news:
         st.error(own_stream.plain(st.session_state["own_complaint"]), icon=":material/error:")
 with stage:
     if st.session_state.get("own_stream") is None:
-        st.info("Tune the knobs on what your own model sees: give its logits, or pictures for ours.")
+        st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
+        st.markdown(FORMATS)
     else:
         above, below = st.container(), st.columns([1, 1, 2], gap="medium")
         with below[0]:

@@ -30,14 +30,16 @@ def advance(
     good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)  # (N,)
     if branch.u_star is not None:
         good &= np.isfinite(branch.u_star)
-    first, seen = good & ~old.seen, good | old.seen
-    z_static = np.where(good[:, None], branch.z_static, old.z_static)  # (N, K)
-    z_dyn = np.where(good[:, None], branch.z_dyn, old.z_dyn)  # (N, K)
-    start = np.stack([z_static, np.zeros_like(z_static)], axis=-1)  # (N, K, 2): there already, and still
+    first, seen, whole = good & ~old.seen, good | old.seen, bool(good.all())
+    z_static = branch.z_static if whole else np.where(good[:, None], branch.z_static, old.z_static)  # (N, K)
+    z_dyn = branch.z_dyn if whole else np.where(good[:, None], branch.z_dyn, old.z_dyn)  # (N, K)
+    begins = bool(first.any())
 
     def remember(past: np.ndarray, zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
         """z_static with inertia, from a stream's first frame on."""
-        past = np.where(first[:, None, None], start, past)
+        if begins:
+            start = np.stack([z_static, np.zeros_like(z_static)], axis=-1)  # (N, K, 2): there already, and still
+            past = np.where(first[:, None, None], start, past)
         return hold.advance(z_static, old.z_static, zeta, omega_n, elapsed, past)
 
     u_star, observer = branch.u_star, old.observer
@@ -45,11 +47,12 @@ def advance(
         z_seen, observer = remember(observer, source.command.zeta, source.command.omega_n)
         u_star = source.command(z_seen, z_dyn)
     assert u_star is not None, "a source without a command gives u_star"
-    u_star = np.where(good, u_star, old.u_star)  # (N,)
+    u_star = u_star if whole else np.where(good, u_star, old.u_star)  # (N,)
     z_memory, memory = remember(old.memory, *knobs)
     u, g, x = _gate(u_star, old, elapsed, knobs, settings, source.method)
-    age = np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
-    new = State(x, memory, observer, z_static, z_dyn, u_star, seen, age, clock)
+    age = np.zeros(len(good)) if whole else np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
+    held = (z_static.copy(), z_dyn.copy(), u_star.copy())  # what a caller does to its arrays must not reach the state
+    new = State(x, memory, observer, *held, seen, age.copy(), clock)
     remembers = settings.on and settings.memory and settings.mode == "continuous"
     zeta, omega_n = knobs
     said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}

@@ -191,9 +191,11 @@ class KnobStream:
 
     def _elapsed(self, old: State, elapsed: Any, time: Any, frame_rate: float) -> tuple[np.ndarray, np.ndarray]:
         """(N,) frames since the last step, and the clock after this one."""
+        if elapsed is None and time is None:
+            return np.ones(old.streams), old.time + 1.0 / frame_rate
         if elapsed is not None and time is not None:
             raise ValueError("elapsed and time are both given, expected one of them")
-        name, value = ("elapsed", 1.0 if elapsed is None else elapsed) if time is None else ("time", time)
+        name, value = ("elapsed", elapsed) if time is None else ("time", time)
         given = np.asarray(value, np.float64)
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
             raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")

@@ -47,8 +47,13 @@ class Pictures:
 
 def read_pictures(files: Sequence[tuple[str, bytes]], classes: Sequence[str] = ()) -> Pictures:
     """Frames of (name, bytes) files: one zip, one moving picture, or many stills; labels by number or class name."""
-    if len(files) == 1 and PurePosixPath(files[0][0]).suffix.lower() == ".zip":
-        files = list(archive.members(*files[0]))
+    zips = [file for file in files if PurePosixPath(file[0]).suffix.lower() == ".zip"]
+    if zips and len(files) > 1:
+        raise ValueError(
+            f"{short(zips[0][0])} is one of {len(files)} files, expected a zip alone"
+        )
+    if zips:
+        files = list(archive.members(*zips[0]))
     if sum(len(content) for _, content in files) > MAX_UNPACKED:
         raise ValueError(f"the pictures have more than {MAX_UNPACKED:,} bytes together")
     tables = [content for name, content in files if PurePosixPath(name).name == "labels.csv"]

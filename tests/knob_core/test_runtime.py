@@ -231,6 +231,18 @@ def test_a_gap_is_held_frames_and_then_the_new_one(n, seed, method):
     np.testing.assert_allclose(held.step(take(3)).u, jumped.step(take(3)).u, atol=1e-10)
 
 
+def test_what_a_caller_does_to_its_arrays_does_not_reach_the_state():
+    b = branches()
+    stream, other = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())
+    for t in range(4):
+        mine = tuple(x.copy() for x in frame(b, t))
+        answer = stream.step(mine)
+        for array in (*mine, answer.u_star, answer.u, answer.g, answer.age, answer.probabilities, answer.missing):
+            array[:] = 7
+        other.step(frame(b, t))
+    assert same(stream.step(None), other.step(None)) and same(stream.step(frame(b, 5)), other.step(frame(b, 5)))
+
+
 def test_a_held_frame_is_the_same_frame_again():
     b = branches()
     held, repeated = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())

@@ -388,6 +388,7 @@ HOSTILE_PICTURES = {
     "nested bomb": (lambda: [("a.zip", nested())], "expected one of"),
     "absolute path": (lambda: [("a.zip", zipped({"/tmp/a.png": picture()}))], "leads out"),
     "doubled": (lambda: [("a.zip", doubled())], "twice"),
+    "zip and more": (lambda: [("a.png", picture()), ("b.zip", zipped({}))], "b.zip is one of 2 files"),
     "wrong type": (lambda: [("a.zip", zipped({"a.svg": b"<svg/>"}))], "expected one of"),
     "talkative": (lambda: [("a.png", talkative_png())], "a.png is damaged"),
     "text as png": (lambda: [("a.png", b"hello")], "no PNG"),
