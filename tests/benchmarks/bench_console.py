@@ -119,7 +119,7 @@ def test_a_drag_follows_the_hand(assets: Path) -> None:
             began = time.monotonic()
             real.open_console(page, app.url)
             paint = time.monotonic() - began
-            results = {panel: console_drag(page, app.url, panel) for panel in ("Step", "Bode", "Poles")}
+            results = {panel: console_drag(page, app.url, panel) for panel in ("Step", "Bode", "Poles", "Spring")}
         with real.served(HERE / "plain_page.py") as plain:
             page = chrome.new_page(viewport={"width": 1280, "height": 800})
             page.goto(plain.url)
