@@ -177,7 +177,9 @@ def figures(looked: Looked, now: Now, before: Now) -> list[dict[str, Any]]:
     same = before is now
     return [
         draw.reliability(now.tables, None if same else before.tables["all"]),
-        draw.histogram(EDGES, *now.counts, None if same else before.counts.sum(0), float(fused.confidence.mean())),
+        draw.histogram(
+            EDGES, now.counts[0], now.counts[1], None if same else before.counts.sum(0), float(fused.confidence.mean())
+        ),
         draw.gaps(now.tables["all"], None if same else before.tables["all"]),
         *_temperature(looked, fused),
         draw.heat(

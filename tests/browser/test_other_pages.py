@@ -31,7 +31,8 @@ def test_results(chrome: Any, house: str, scheme: str) -> None:
     with opened(chrome, f"{house}/results?z=0.3", color_scheme=scheme) as page:
         page.get_by_role("heading", name="Table 1").wait_for()
         told(page, 3)
-        assert page.locator('[data-testid="stDataFrame"]').count() == 5
+        assert page.locator('[data-testid="stDataFrame"]').count() == 4
+        assert page.locator('[data-testid="stTable"]').count() == 1
         assert "z=0.3" in page.url  # the knobs travel with the link
         page.get_by_text("does not hold").first.wait_for(state="attached")
 
