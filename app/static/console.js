@@ -2,5 +2,6 @@
 import board from "./board.js";
 import deck from "./deck.js";
 import { pair } from "./pair.js";
+import "./quiet.js";
 
 export default pair("console", [["deck", deck], ["board", board]]);
