@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pages import opened
+from pages import opened, settle
 
 pytestmark = pytest.mark.browser
 
@@ -16,6 +16,7 @@ def told(page: Any, charts: int) -> None:
     """Every chart has a text for those who cannot see it."""
     found = page.locator('[data-testid="stPlotlyChart"]')
     found.nth(charts - 1).wait_for()
+    settle(page)
     assert found.count() == charts
     for chart in found.all():
         chart.scroll_into_view_if_needed()
@@ -31,10 +32,11 @@ def test_results(chrome: Any, house: str, scheme: str) -> None:
     with opened(chrome, f"{house}/results?z=0.3", color_scheme=scheme) as page:
         page.get_by_role("heading", name="Table 1").wait_for()
         told(page, 3)
+        page.get_by_text("does not hold").first.wait_for(state="attached")  # the last table
+        settle(page)
         assert page.locator('[data-testid="stDataFrame"]').count() == 4
         assert page.locator('[data-testid="stTable"]').count() == 1
-        assert "z=0.3" in page.url  # the knobs travel with the link
-        page.get_by_text("does not hold").first.wait_for(state="attached")
+        page.wait_for_url("**z=0.3**")  # the knobs travel with the link
 
 
 @SCHEMES
