@@ -6,8 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # small arrays: threads only get in each other's way
+
+settings.register_profile("knob", deadline=None)  # no test judges speed: a busy machine is not a defect
+settings.load_profile("knob")
 
 ROOT = Path(__file__).resolve().parent.parent
 
