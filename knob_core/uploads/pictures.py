@@ -49,9 +49,7 @@ def read_pictures(files: Sequence[tuple[str, bytes]], classes: Sequence[str] = (
     """Frames of (name, bytes) files: one zip, one moving picture, or many stills; labels by number or class name."""
     zips = [file for file in files if PurePosixPath(file[0]).suffix.lower() == ".zip"]
     if zips and len(files) > 1:
-        raise ValueError(
-            f"{short(zips[0][0])} is one of {len(files)} files, expected a zip alone"
-        )
+        raise ValueError(f"{short(zips[0][0])} is one of {len(files)} files, expected a zip alone")
     if zips:
         files = list(archive.members(*zips[0]))
     if sum(len(content) for _, content in files) > MAX_UNPACKED:
