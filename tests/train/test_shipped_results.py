@@ -1,0 +1,30 @@
+"""The tables that ship are what the shipped checkpoints give: one corruption of one seed, measured again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from train import branching, evaluate, tables
+
+AGAIN = "shot_noise"
+
+pytestmark = pytest.mark.skipif(
+    not (tables.RESULTS / "cells.csv").is_file(), reason="no results yet: python -m train.evaluate"
+)
+
+
+def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None:
+    seed = 0
+    files = sorted(branching.CHECKPOINTS.glob(f"*-s{seed}.safetensors"))
+    where = ["--data", str(shared / "data"), "--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
+    assert evaluate.main([*map(str, files), "--only", AGAIN, *where]) == 0
+    place = ["method", "seed", "corruption", "severity"]
+    now = tables.read(tmp_path / "out" / "cells.csv").set_index(place)
+    then = tables.read(tables.RESULTS / "cells.csv").set_index(place).loc[now.index]
+    assert len(now) == 5 * 6
+    assert now.columns.tolist() == then.columns.tolist()
+    # On the machine that wrote them the digits are equal; another processor may round a convolution otherwise.
+    np.testing.assert_allclose(now.to_numpy(float), then.to_numpy(float), rtol=0, atol=2e-3)
