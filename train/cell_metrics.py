@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from knob_core import metrics, temperature_scaling
+from knob_core import gate, metrics, temperature_scaling
 from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import Labels
 from train.branch_cache import BranchCache
@@ -71,9 +71,16 @@ def rows(
             found = logits(member, branches)
             for (output, fitted_on), temperature in fitted.items():
                 found[f"{output}_t_{fitted_on}"] = temperature_scaling.apply(found[output], temperature)
+            if member.gated:
+                row |= {"u_star_mean": float(branches.u_star.mean()), "gate_mean": _gate_mean(branches)}
             for output, z in found.items():
                 row |= {f"{output}_{name}": value for name, value in measure(z, pixels.labels).items()}
             yield row
+
+
+def _gate_mean(branches: BranchArrays) -> float:
+    """Of the settled gate, sigmoid(u*)."""
+    return float(gate.sigmoid(branches.u_star.astype(np.float64)).mean())
 
 
 def summarise(cells: pd.DataFrame) -> pd.DataFrame:

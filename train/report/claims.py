@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from knob_core.corruptions import TEST
 from train import published
 from train.report.results import GATED, NAMES, Results
 
@@ -22,7 +24,7 @@ class Claim(NamedTuple):
 
 
 def claims(results: Results) -> list[Claim]:
-    return [claim for part in (_benchmark, _cost, _e1, _e2, _e3, _streams) for claim in part(results)]
+    return [claim for part in (_benchmark, _branches, _cost, _e1, _e2, _e3, _streams) for claim in part(results)]
 
 
 def _benchmark(results: Results) -> Iterator[Claim]:
@@ -57,6 +59,40 @@ def _benchmark(results: Results) -> Iterator[Claim]:
             f"highest: {NAMES[worst]} {ece[worst]:.4f}",
             ece[worst] < static,
         )
+
+
+def _branches(results: Results) -> Iterator[Claim]:
+    """Complementary branches, and a gate that feels the severity."""
+    frame = results["cells"].query("method in @GATED")
+    who = ["method", "seed"]
+    unseen = frame[frame["corruption"].isin(TEST)]
+    for what, rows, better, worse in (
+        ("on clean images the dynamic", frame.query("severity == 0"), "dyn", "static"),
+        ("at severity 5 (15 unseen corruptions) the static", unseen.query("severity == 5"), "static", "dyn"),
+    ):
+        nll = rows.groupby(who)[[f"{better}_nll", f"{worse}_nll"]].mean()
+        row = nll.loc[(nll[f"{better}_nll"] - nll[f"{worse}_nll"]).idxmax()]
+        yield Claim(
+            f"Branches: {what} branch has the lower cross-entropy",
+            "every method and seed",
+            f"closest: {row[f'{better}_nll']:.3f} against {row[f'{worse}_nll']:.3f}",
+            bool((nll[f"{better}_nll"] < nll[f"{worse}_nll"]).all()),
+        )
+    shot = frame.query("corruption == 'shot_noise'").pivot_table("gate_mean", who, "severity")
+    fall = shot[1] - shot[5]
+    each = ", ".join(f"{NAMES[m]} {fall[m].mean():.3f} ({fall[m].min():.3f} at least)" for m in GATED)
+    yield Claim(
+        "Gate: mean sigmoid(u*) falls from shot noise 1 to 5", ">= 0.2, every seed", each, bool(fall.min() >= 0.2)
+    )
+    means = unseen.pivot_table("u_star_mean", [*who, "corruption"], "severity")  # (models x 15, 5)
+    rank = means.rank(axis=1).corrwith(pd.Series(means.columns, means.columns), axis=1)  # Spearman with the severity
+    monotone = (rank <= -0.9 + 1e-9).groupby(level=who).sum()
+    yield Claim(
+        "Gate: mean u* falls with severity (Spearman <= -0.9)",
+        ">= 12 of the 15 unseen corruptions, every seed",
+        f"{monotone.min()} at least, {monotone.mean():.1f} on average",
+        bool(monotone.min() >= 12),
+    )
 
 
 def _cost(results: Results) -> Iterator[Claim]:
