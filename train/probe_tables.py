@@ -62,7 +62,6 @@ def _e1(branches: BranchArrays, g: NDArray, severity: NDArray, unit: NDArray, la
     medians = np.array([np.median(t_eff[(unit == u) & (severity == s)]) for u, s in cells])
     summary = {
         "spearman_severity_medians": probe.spearman_medians,
-        "spearman_severity_means": probe.spearman_means,
         "spearman_cell_medians": temperature.rank_correlation(np.array([s for _, s in cells]), medians),
         "spearman_samples": probe.spearman_samples,
         "t_eff_min": probe.t_eff_min,

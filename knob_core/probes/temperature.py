@@ -35,7 +35,6 @@ class TemperatureRow:
     subset: str
     count: int
     t_eff: Spread
-    t_eff_mean: float  # harmonic: 1 / mean(m_fuse / max(m_static, m_dyn)); a fused tie makes any other mean infinite
     csr: Spread
     csr_mean: float
     csr_sem: float
@@ -44,11 +43,10 @@ class TemperatureRow:
 
 @dataclass(frozen=True)
 class TemperatureProbe:
-    """The rows, and how T_eff goes with severity: Spearman over severities' medians and means, and over samples."""
+    """The rows, and how T_eff goes with severity: Spearman over each severity's median, and over single samples."""
 
     rows: tuple[TemperatureRow, ...]
     spearman_medians: float
-    spearman_means: float
     spearman_samples: float
     t_eff_min: float
     csr_max: float
@@ -65,13 +63,6 @@ def spread(values: NDArray) -> Spread:
     finite = bool(np.isfinite(values).all())
     found = np.percentile(values, quartiles) if finite else np.percentile(values, quartiles, method="lower")
     return Spread(*(float(q) for q in found))
-
-
-def _harmonic_mean(t_eff: NDArray) -> float:
-    if not len(t_eff):
-        return np.nan
-    kept = float((1 / t_eff.astype(np.float64)).mean())  # of the larger margin
-    return 1 / kept if kept else np.inf
 
 
 def masks(z_static: NDArray, z_dyn: NDArray) -> dict[str, NDArray[np.bool_]]:
@@ -93,17 +84,16 @@ def temperature_probe(z_static: NDArray, z_dyn: NDArray, g: NDArray, severity: N
             n, csr = int(here.sum()), fused.csr[here].astype(np.float64)
             rows.append(
                 TemperatureRow(
-                    float(level), name, n, spread(fused.t_eff[here]), _harmonic_mean(fused.t_eff[here]), spread(csr),
+                    float(level), name, n, spread(fused.t_eff[here]), spread(csr),
                     csr_mean=float(csr.mean()) if n else np.nan,
                     csr_sem=float(csr.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
                     top2_preserved=float(preserved[here].mean()) if n else np.nan,
                 )
             )  # fmt: skip
-    whole = [row for row in rows if row.subset == "all"]
+    medians = [row.t_eff.median for row in rows if row.subset == "all"]
     return TemperatureProbe(
         rows=tuple(rows),
-        spearman_medians=rank_correlation(levels, np.array([row.t_eff.median for row in whole])),
-        spearman_means=rank_correlation(levels, np.array([row.t_eff_mean for row in whole])),
+        spearman_medians=rank_correlation(levels, np.array(medians)),
         spearman_samples=rank_correlation(severity, fused.t_eff),
         t_eff_min=float(fused.t_eff.min()),
         csr_max=float(fused.csr.max()),

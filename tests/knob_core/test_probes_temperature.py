@@ -26,7 +26,6 @@ def test_one_sample_by_hand() -> None:
     row = probe.row(3.0)
     assert row.count == 1
     assert np.isclose(row.t_eff.median, 4 / 3)
-    assert np.isclose(row.t_eff_mean, 4 / 3)
     logistic = lambda m: 1 / (1 + np.exp(-m))  # noqa: E731
     assert np.isclose(row.csr.median, logistic(3) / logistic(4))
     assert row.top2_preserved == 1.0
@@ -39,7 +38,6 @@ def test_temperature_rises_with_severity_and_more_on_disagreement() -> None:
     z_static, z_dyn, g, severity, _ = drifting()
     probe = temperature.temperature_probe(z_static, z_dyn, g, severity)
     assert probe.spearman_medians >= 0.9
-    assert probe.spearman_means >= 0.9
     assert probe.spearman_samples > 0.2
     for level in (3.0, 5.0):
         agree, disagree = probe.row(level, "agree"), probe.row(level, "disagree")
@@ -62,7 +60,6 @@ def test_a_fused_tie_does_not_spoil_the_quartiles() -> None:
     row = temperature.temperature_probe(z_static, z_dyn, np.full(3, 0.5), np.ones(3)).row(1.0)
     assert np.isclose(row.t_eff.q25, 1.5)
     assert np.isfinite(row.t_eff.median)
-    assert np.isclose(row.t_eff_mean, 1 / np.mean([0, 2 / 3, 2 / 3]))
 
 
 def test_reliability_shares_the_samples_out() -> None:

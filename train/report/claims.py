@@ -116,12 +116,6 @@ def _e1(results: Results) -> Iterator[Claim]:
             f"{rows['spearman_severity_medians'].min():.2f} at least, over methods and seeds",
             bool((rows["spearman_severity_medians"] >= 0.9).all()),
         )
-        yield Claim(
-            f"E-1: Spearman of T_eff with severity, over severity (harmonic) means ({mode})",
-            ">= 0.9",
-            f"{rows['spearman_severity_means'].min():.2f} at least, over methods and seeds",
-            bool((rows["spearman_severity_means"] >= 0.9).all()),
-        )
     yield Claim(
         "E-1: T_eff >= 1 and CSR <= 1 for every sample",
         "always",
