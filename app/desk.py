@@ -35,7 +35,8 @@ class Desk:
     view: View = field(default_factory=View)
     epoch: int = 0  # raised when Python moves the knobs; the browser obeys a new epoch only
     view_epoch: int = 0
-    seq: int = 0  # the last hand that was taken
+    deck: str = ""  # whose hand was taken last: every deck that is mounted has a name of its own
+    seq: int = 0  # and which of that deck's
     turn: int = 0
     done: bool = True  # the hand has let go
     before: StreamMeasures | None = None  # what the read-outs were when this turn began
@@ -45,7 +46,6 @@ class Desk:
     live: Live | None = None
     tick: int = 0
     speed: int = 10
-    body: float = 0.0  # ms that the last answer took
 
     def push(self, settings: Settings) -> None:
         """Move the knobs from Python: a link, a settings file."""
@@ -70,12 +70,15 @@ class Desk:
         }
 
     def take(self, hand: object) -> None:
-        """What the hand did. Hands of another epoch are stale; nothing in one is trusted."""
+        """What the hand did. Hands of another epoch are stale, and so are older ones; nothing in one is trusted."""
         if hand is None:
-            self.seq = 0  # a deck that was just mounted counts from the beginning
+            self.deck, self.seq = "", 0  # a deck that was just mounted counts from the beginning
         if not isinstance(hand, Mapping):
             return
-        self.seq = whole(hand.get("seq"), self.seq)  # a stale hand has its receipt, too: its deck waits for one
+        deck, seq = str(hand.get("deck", ""))[:32], whole(hand.get("seq"), self.seq)
+        if deck == self.deck and seq < self.seq:
+            return  # a newer one has come by another way
+        self.deck, self.seq = deck, seq  # a hand of another epoch has its receipt, too: its deck waits for one
         if hand.get("epoch") != self.epoch:
             return
         old = self.settings

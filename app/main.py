@@ -1,17 +1,17 @@
-"""Knob's front door: `streamlit run app/main.py`. One line a page."""
+"""Knob's front door: `streamlit run app/main.py`. The server imports it, every visit runs it. One line a page."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:  # `streamlit run` puts app/ on the path, not the root
-    sys.path.insert(0, str(ROOT))
+HERE = Path(__file__).resolve().parent
+if str(HERE.parent) not in sys.path:  # `streamlit run` puts app/ on the path, not the root
+    sys.path.insert(0, str(HERE.parent))
 
 import streamlit as st  # noqa: E402
+from streamlit.runtime.scriptrunner import get_script_run_ctx  # noqa: E402
 
-STATIC = Path(__file__).resolve().with_name("static")
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
     "calibration": "Calibration",
@@ -22,13 +22,22 @@ PAGES = {  # file in app_pages, title; the first is the one that opens
     "about": "About",
 }
 
-st.set_page_config(page_title="Knob", page_icon=str(STATIC / "icon.svg"), layout="wide")
-st.logo(str(STATIC / "logo.svg"), size="large")
-st.html(STATIC / "page.css")
-here = Path(__file__).resolve().parent / "app_pages"
-pages = [
-    st.Page(here / f"{name}.py", title=title, url_path=name if i else None, default=not i)
-    for i, (name, title) in enumerate(PAGES.items())
-    if (here / f"{name}.py").exists()
-]
-st.navigation(pages, position="top").run()
+
+def visit() -> None:
+    """What a visitor sees."""
+    st.set_page_config(page_title="Knob", page_icon=str(HERE / "static" / "icon.svg"), layout="wide")
+    st.logo(str(HERE / "static" / "logo.svg"), size="large")
+    st.html(HERE / "static" / "page.css")
+    pages = [
+        st.Page(HERE / "app_pages" / f"{name}.py", title=title, url_path=name if i else None, default=not i)
+        for i, (name, title) in enumerate(PAGES.items())
+    ]
+    st.navigation(pages, position="top").run()
+
+
+if get_script_run_ctx() is None:
+    from app import line
+
+    app = st.App(__file__, routes=[line.route(st.get_option("server.baseUrlPath"))])
+else:
+    visit()

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import link, sources
+from app import line, link, sources
 from app.choice import Choice
 from app.desk import Desk
 
@@ -84,6 +84,19 @@ def component_value(key: str, name: str) -> Any:
     """What a component of ours last reported, before it is mounted in this run."""
     state = st.session_state.get(key)
     return state.get(name) if state is not None and hasattr(state, "get") else None
+
+
+def said(key: str) -> dict[str, Any]:
+    """What the visitor last did at a component with a deck, as Streamlit knows it."""
+    return {name: component_value(key, name) for name in line.SAID}
+
+
+def seat(key: str) -> line.Seat:
+    """This session's end of the direct line for a component."""
+    name = f"{key}_seat"
+    if name not in st.session_state:
+        st.session_state[name] = line.Seat()
+    return st.session_state[name]
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -65,9 +66,8 @@ def others(chosen: Selection, _looked: Looked, version: tuple[int, int]) -> Fixe
     return calibration.fixed(chosen, _looked)
 
 
-def take(desk: Desk) -> None:
+def take(desk: Desk, hand: object) -> None:
     """Only the two knobs are on this page: what else the console's deck holds stays as it is."""
-    hand = state.component_value(LEDGER, "hand")
     kept = {"pin": desk.pins, "tick": desk.tick, "mode": desk.settings.mode, "memory": desk.settings.memory}
     desk.take({**hand, **kept} if isinstance(hand, dict) else None)
 
@@ -87,27 +87,30 @@ def picked() -> None:
 
 @st.fragment(key="calibration")
 def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
-    """Everything that moves with the hand."""
-    began = time.perf_counter()
-    desk = state.desk()
-    take(desk)
-    st.session_state["calibration_runs"] = st.session_state.get("calibration_runs", 0) + 1
+    """Everything that moves with the hand; this reruns when a hand lets go, or has no line."""
+    desk, seat, scripts = state.desk(), state.seat(LEDGER), st.session_state["calibration_scripts"]
     memory: Memory = st.session_state.setdefault("calibration_memory", Memory())
-    message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
-    regime, _ = moving.regime(desk.settings, chosen.method)
-    own = deck.content(
-        desk.values(), epoch=desk.epoch, seq=desk.seq, body=st.session_state.get("calibration_ms", 0.0), regime=regime,
-        words=words(desk, chosen), trained=trained_knobs(chosen.method, chosen.seed), switches=False, transport=False,
-    )  # fmt: skip
-    shown = sheet.content(
-        **message, seq=desk.seq, picked=st.session_state.get("picked") or "", reveal="picked_pictures",
-        label=f"calibration over {len(looked.predictions):,} predictions",
-    )  # fmt: skip
-    shown["runs"] = [st.session_state["calibration_scripts"], st.session_state["calibration_runs"]]
-    ledger(own, shown, key=LEDGER, on_hand=released, on_pick=picked)
+    pick, trained = st.session_state.get("picked") or "", trained_knobs(chosen.method, chosen.seed)
+
+    def reply(said: Mapping[str, Any]) -> dict[str, Any]:
+        if "hand" in said:
+            take(desk, said["hand"])
+        message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
+        regime, _ = moving.regime(desk.settings, chosen.method)
+        dials = deck.content(
+            desk.values(), epoch=desk.epoch, seq=desk.seq, body=seat.body, regime=regime, words=words(desk, chosen),
+            trained=trained, switches=False, transport=False,
+        )  # fmt: skip
+        figures = sheet.content(
+            **message, seq=desk.seq, picked=pick, reveal="picked_pictures",
+            label=f"calibration over {len(looked.predictions):,} predictions",
+        )  # fmt: skip
+        return {"deck": dials, "sheet": {**figures, "runs": [scripts, seat.answers]}}
+
+    seat.reply = reply
+    ledger(seat.answer(state.said(LEDGER)), key=LEDGER, on_hand=released, on_pick=picked)
     if desk.done:
         state.write_link()
-    st.session_state["calibration_ms"] = 1000 * (time.perf_counter() - began)
 
 
 def words(desk: Desk, chosen: Selection) -> str:

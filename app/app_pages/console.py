@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import streamlit as st
 
-from app import moving, sources, state, stream_row
+from app import sources, state, stream_row
 from app.choice import Choice
 from app.components.board import tape
-from app.components.console import console
-from app.components.deck import content
+from app.components.console import console, reply
 from app.compute import Job, Jobs
 from app.stream import Stream
 
@@ -23,23 +20,12 @@ def jobs() -> Jobs:
 
 @st.fragment(key="fast")
 def fast(stream: Stream) -> None:
-    """Everything that moves with the hand, and nothing else: this reruns some twenty times a second."""
-    began = time.perf_counter()
-    desk = state.desk()
-    desk.take(state.component_value("console", "hand"))
-    desk.look(state.component_value("console", "view"))
-    st.session_state["fast_runs"] = st.session_state.get("fast_runs", 0) + 1
-    message = moving.message(desk, stream)
-    message["runs"] = [st.session_state["script_runs"], st.session_state["fast_runs"]]
-    regime, words = moving.regime(desk.settings, stream.method)
-    deck = content(
-        desk.values(), epoch=desk.epoch, seq=desk.seq, body=desk.body, regime=regime, words=words,
-        pinned=moving.describe(desk.pin) if desk.pin else "", trained=stream.trained,
-    )  # fmt: skip
-    console(deck, message, key="console")
+    """Everything that moves with the hand, and nothing else: this reruns when a hand lets go, or has no line."""
+    desk, seat, scripts = state.desk(), state.seat("console"), st.session_state["script_runs"]
+    seat.reply = lambda said: reply(said, desk, stream, seat, scripts)
+    console(seat.answer(state.said("console")), key="console")
     if desk.done:
         state.write_link()
-    desk.body = 1000 * (time.perf_counter() - began)
 
 
 @st.fragment(run_every=0.7)

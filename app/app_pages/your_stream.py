@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from app import moving, own_stream, state
+from app import own_stream, state
 from app.components.board import tape
-from app.components.console import console
-from app.components.deck import content
+from app.components.console import console, reply
 from app.desk import Desk
 from app.own_stream import OwnStream
 from knob_core import settings as settings_file
@@ -51,22 +51,16 @@ def own_desk() -> Desk:
 @st.fragment(key="own_fast")
 def fast(stream: OwnStream) -> None:
     """Everything that moves with the hand."""
-    began = time.perf_counter()
-    desk = own_desk()
-    desk.take(state.component_value("own_console", "hand"))
-    desk.look(state.component_value("own_console", "view"))
-    st.session_state["own_runs"] = st.session_state.get("own_runs", 0) + 1
-    message = moving.message(desk, stream)
-    message["runs"] = [st.session_state["script_runs"], st.session_state["own_runs"]]
-    regime, words = moving.regime(desk.settings, stream.method)
-    deck = content(
-        desk.values(), epoch=desk.epoch, seq=desk.seq, body=desk.body, regime=regime, words=words,
-        pinned=moving.describe(desk.pin) if desk.pin else "", trained=stream.trained,
-    )  # fmt: skip
-    console(deck, message, key="own_console")
-    if state.desk().settings != desk.settings:
-        state.desk().push(desk.settings)
-    desk.body = 1000 * (time.perf_counter() - began)
+    desk, shared, seat, scripts = own_desk(), state.desk(), state.seat("own_console"), st.session_state["script_runs"]
+
+    def answer(said: Mapping[str, Any]) -> dict[str, Any]:
+        shown = reply(said, desk, stream, seat, scripts)
+        if shared.settings != desk.settings:
+            shared.push(desk.settings)
+        return shown
+
+    seat.reply = answer
+    console(seat.answer(state.said("own_console")), key="own_console")
 
 
 def read(kind: str, files: list[tuple[str, bytes]]) -> None:

@@ -10,14 +10,7 @@ from app.components.loader import common, register
 _ledger = register("knob_ledger", "ledger")
 
 
-def ledger(
-    deck: dict[str, Any],
-    sheet: dict[str, Any],
-    *,
-    key: str,
-    on_hand: Callable[[], None],
-    on_pick: Callable[[], None],
-) -> None:
+def ledger(answer: dict[str, Any], *, key: str, on_hand: Callable[[], None], on_pick: Callable[[], None]) -> None:
     """Mount both; `hand` and `pick` of the component's state are what the visitor did, neither to be trusted."""
-    data = {**common(), "deck": deck, "sheet": sheet}
+    data = {**common(), **answer}
     _ledger(key=key, data=data, default={"hand": None, "pick": None}, on_hand_change=on_hand, on_pick_change=on_pick)

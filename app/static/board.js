@@ -82,6 +82,7 @@ class Board {
 
   look(what) {
     Object.assign(this.view, what);
+    this.tell({ view: { ...this.view } });
     this.emit("view", { ...this.view });
   }
 

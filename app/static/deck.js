@@ -1,4 +1,5 @@
-// The operator's desk: two knobs, presets, switches, transport. Everything the hand does leaves as one value, "hand".
+// The operator's desk: two knobs, presets, switches, transport. Everything the hand does leaves as one value, "hand": over
+// the direct line where there is one, and through Streamlit when the hand has let go or there is no line.
 // Pacing: the next value leaves when Python's answer to the last one has arrived (its seq), or one ahead of it once Python
 // must be done with the last (its own time and some more): a run that began earlier would throw the last answer away.
 import { Knob } from "./knob.js";
@@ -12,7 +13,7 @@ class Deck {
   constructor(root, data) {
     this.root = root;
     this.spec = data.spec;
-    this.hand = { seq: 0, turn: 0, tick: 0, pin: 0, live: false, play: false, done: true, ...data.values, epoch: data.epoch };
+    this.hand = { deck: Math.random().toString(36).slice(2), seq: 0, turn: 0, tick: 0, pin: 0, live: false, play: false, done: true, ...data.values, epoch: data.epoch };
     this.waiting = 0;
     this.dirty = false;
     this.build();
@@ -138,13 +139,15 @@ class Deck {
       if (!this.box.isConnected) return clearInterval(this.timer);
       if (document.hidden) return undefined;
       this.hand.tick += 1;
-      this.push();
+      this.push(false);
       return undefined;
     }, 1000 / (this.hand.speed || 10));
   }
 
-  push() {
+  /** Something changed; `settled` is what Streamlit should hear of, too. */
+  push(settled = this.hand.done) {
     this.dirty = true;
+    this.settled ||= settled;
     const age = performance.now() - this.sentAt;
     const ahead = this.waiting ? this.hand.seq - (this.data.seq ?? 0) : 0;
     const gap = ahead === 0 ? 0 : ahead < AHEAD && this.data.body ? Math.max(PACE_MS, 1.3 * this.data.body + 20) : PATIENCE_MS;
@@ -160,7 +163,14 @@ class Deck {
     this.hand.seq += 1;
     this.waiting = this.hand.seq;
     this.sentAt = performance.now();
-    this.emit("hand", { ...this.hand });
+    const hand = { ...this.hand };
+    if (!this.tell({ hand }) || this.settled) this.emit("hand", hand);
+    this.settled = false;
+  }
+
+  /** The line is gone, and with it perhaps the last thing said on it. */
+  lost() {
+    if (this.waiting) this.emit("hand", { ...this.hand });
   }
 
   /** Python's answer: the receipt, the words, and, on a new epoch, values pushed from Python. */
@@ -176,7 +186,7 @@ class Deck {
     }
     this.paint();
     if (this.waiting && data.seq >= this.waiting) this.waiting = 0;
-    if (this.dirty) this.push();
+    if (this.dirty) this.push(this.settled);
   }
 
   say(text) {

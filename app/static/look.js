@@ -54,8 +54,9 @@ export async function once(component, file, build) {
   }
   const part = host._part;
   if (!part) return;
-  const { data, setStateValue, setTriggerValue } = host._latest;
+  const { data, setStateValue, setTriggerValue, tell } = host._latest;
   part.emit = setStateValue;
+  part.tell = tell ?? (() => false);
   part.fire = setTriggerValue;
   part.palette = themed(part.box, data.palettes);
   part.adopt(data);

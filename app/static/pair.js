@@ -1,8 +1,12 @@
-// Two components as one element, side by side: a turn then costs the page one element instead of seven, which doubles the rate.
+// Two components as one element, side by side: a turn then costs the page one element instead of seven. While a hand turns,
+// Python's answers come over the direct line and are shown without Streamlit's knowledge.
+import { lineTo } from "./line.js";
 import { styled } from "./look.js";
 
 /** `parts` are [name, mount] from left to right; a message has one entry for each, under its name. */
-export const pair = (name, parts) => ({ parentElement: host, data, setStateValue, setTriggerValue }) => {
+export const pair = (name, parts) => (component) => {
+  const { parentElement: host, data } = component;
+  host._component = component;
   if (!host._places) {
     const grid = document.createElement("div");
     grid.className = name;
@@ -15,10 +19,23 @@ export const pair = (name, parts) => ({ parentElement: host, data, setStateValue
     styled(host, data.base, name + ".css");
     host.appendChild(grid);
   }
+  host._line = lineTo(data.line, data.base,
+    (answer) => host.isConnected && show(host, parts, answer),
+    () => host._places.forEach((place) => place._part?.lost?.()));
+  show(host, parts, data);
+};
+
+/** Show an answer, unless a newer one of the same session is shown already. */
+function show(host, parts, answer) {
+  const shown = host._shown;
+  if (shown && shown.line.token === answer.line.token && shown.line.stamp > answer.line.stamp) answer = shown;
+  host._shown = answer;
+  const { data, setStateValue, setTriggerValue } = host._component;
   const shared = { base: data.base, palettes: data.palettes };
+  const tell = (what) => host._line.tell(what);
   // The picture, on the right, first: the deck's receipt lets the next turn go.
   for (let i = parts.length - 1; i >= 0; i--) {
     const [part, mount] = parts[i];
-    mount({ parentElement: host._places[i], data: { ...shared, ...data[part] }, setStateValue, setTriggerValue });
+    mount({ parentElement: host._places[i], data: { ...shared, ...answer[part] }, setStateValue, setTriggerValue, tell });
   }
-};
+}

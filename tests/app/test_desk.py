@@ -59,7 +59,7 @@ def test_a_stale_hand_does_not_undo_a_push() -> None:
     desk.take({**HAND, "seq": 5})
     assert desk.settings.zeta == 2.0
     assert desk.seq == 5  # or the deck would wait for this receipt before it sends another
-    desk.take({**HAND, "epoch": 1})
+    desk.take({**HAND, "epoch": 1, "seq": 6})
     assert desk.settings.zeta == 0.3
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 from app.screenshots import HOW, Served, browser, chromium, served
 from knob_core.paths import ROOT
 
-__all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "message", "open_console", "served", "settle"]
+__all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
+           "served", "settle", "value"]  # fmt: skip
 
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 
@@ -43,3 +46,26 @@ def settle(page: Any) -> None:
         "(() => { const d = knobPart('knobs'), b = knobPart('scope');"
         " return !d.dirty && b.message.seq >= d.hand.seq && !b.asked; })()"
     )
+
+
+def knob(page: Any, symbol: str) -> Any:
+    return page.get_by_role("slider", name=symbol, exact=True)
+
+
+def value(page: Any, symbol: str) -> float:
+    return float(knob(page, symbol).get_attribute("aria-valuenow"))
+
+
+def drag(page: Any, symbol: str, seconds: float, swing: float = 60) -> int:
+    """Take a knob and swing it up and down; how often the hand moved."""
+    box = knob(page, symbol).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    began, moves = time.monotonic(), 0
+    while (now := time.monotonic() - began) < seconds:
+        page.mouse.move(x, y + swing * math.sin(3 * now))
+        moves += 1
+    page.mouse.up()
+    settle(page)
+    return moves
