@@ -35,7 +35,7 @@ def visit() -> None:
     st.navigation(pages, position="top").run()
 
 
-if get_script_run_ctx() is None:
+if get_script_run_ctx(suppress_warning=True) is None:
     from app import line
 
     app = st.App(__file__, routes=[line.route(st.get_option("server.baseUrlPath"))])
