@@ -29,6 +29,9 @@ SAID = ("hand", "view")
 _seats: WeakValueDictionary[str, Seat] = WeakValueDictionary()  # a seat lives as long as its session
 
 
+Reply = Callable[[Mapping[str, Any], "Seat"], dict[str, Any]]  # given its seat, so that it need not hold on to it
+
+
 class Seat:
     """One session's end of the line: a reply to what the hand did, whichever way it came, one at a time."""
 
@@ -36,7 +39,7 @@ class Seat:
         self.token = secrets.token_urlsafe(24)
         self.answers = 0
         self.body = 0.0  # ms that the last answer took
-        self.reply: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+        self.reply: Reply | None = None
         self._lock = threading.Lock()
         _seats[self.token] = self
 
@@ -46,7 +49,7 @@ class Seat:
             assert self.reply is not None
             began = time.perf_counter()
             self.answers += 1
-            reply = self.reply(said)
+            reply = self.reply(said, self)
             self.body = 1000 * (time.perf_counter() - began)
             return {**reply, "line": {"path": PATH, "token": self.token, "stamp": self.answers}}
 

@@ -15,6 +15,7 @@ from app.choice import CORRUPTION_NAMES, CORRUPTIONS
 from app.components import deck, sheet
 from app.components.ledger import ledger
 from app.desk import Desk
+from app.line import Seat
 
 LEDGER = "ledger"
 
@@ -92,7 +93,7 @@ def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
     memory: Memory = st.session_state.setdefault("calibration_memory", Memory())
     pick, trained = st.session_state.get("picked") or "", trained_knobs(chosen.method, chosen.seed)
 
-    def reply(said: Mapping[str, Any]) -> dict[str, Any]:
+    def reply(said: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
         if "hand" in said:
             take(desk, said["hand"])
         message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)

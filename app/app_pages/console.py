@@ -22,7 +22,7 @@ def jobs() -> Jobs:
 def fast(stream: Stream) -> None:
     """Everything that moves with the hand, and nothing else: this reruns when a hand lets go, or has no line."""
     desk, seat, scripts = state.desk(), state.seat("console"), st.session_state["script_runs"]
-    seat.reply = lambda said: reply(said, desk, stream, seat, scripts)
+    seat.reply = lambda said, seat: reply(said, seat, desk, stream, scripts)
     console(seat.answer(state.said("console")), key="console")
     if desk.done:
         state.write_link()

@@ -13,6 +13,7 @@ from app import own_stream, state
 from app.components.board import tape
 from app.components.console import console, reply
 from app.desk import Desk
+from app.line import Seat
 from app.own_stream import OwnStream
 from knob_core import settings as settings_file
 from knob_core.command import Command
@@ -53,8 +54,8 @@ def fast(stream: OwnStream) -> None:
     """Everything that moves with the hand."""
     desk, shared, seat, scripts = own_desk(), state.desk(), state.seat("own_console"), st.session_state["script_runs"]
 
-    def answer(said: Mapping[str, Any]) -> dict[str, Any]:
-        shown = reply(said, desk, stream, seat, scripts)
+    def answer(said: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
+        shown = reply(said, seat, desk, stream, scripts)
         if shared.settings != desk.settings:
             shared.push(desk.settings)
         return shown

@@ -21,7 +21,7 @@ def console(answer: dict[str, Any], *, key: str) -> None:
     _console(key=key, data=data, default={"hand": None, "view": None}, on_hand_change=nothing, on_view_change=nothing)
 
 
-def reply(said: Mapping[str, Any], desk: Desk, stream: Stream, seat: Seat, scripts: int) -> dict[str, Any]:
+def reply(said: Mapping[str, Any], seat: Seat, desk: Desk, stream: Stream, scripts: int) -> dict[str, Any]:
     """What both show after what the visitor did; `scripts` is how often the page's script has run."""
     if "hand" in said:
         desk.take(said["hand"])
