@@ -36,7 +36,10 @@ def visit() -> None:
 
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    from app import line
+    import pandas  # noqa: F401  (the slowest imports of all: before the first visit, not in it)
+    import scipy.signal  # noqa: F401
+
+    from app import line, moving  # noqa: F401
 
     app = st.App(__file__, routes=[line.route(st.get_option("server.baseUrlPath"))])
 else:
