@@ -9,8 +9,13 @@ import browser as real
 import numpy as np
 import pytest
 from pages import opened
+from PIL import Image
 
-from knob_core import wrap
+from app.figures.wire import unpack
+from knob_core import models, wrap
+from knob_core.branches import Branches
+from knob_core.data import load_sample
+from knob_core.pixels import to_unit
 from knob_core.response import respond
 from knob_core.settings import Settings
 from knob_core.stream_measures import flips
@@ -47,3 +52,36 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
         page.locator('input[type="file"]').set_input_files(tmp_path / "bad.csv")
         page.get_by_text("'b' is inf in row 1").wait_for()
         assert page.locator(".board[data-updates]").count() == 1  # the good stream is still there
+
+
+def test_pictures_are_seen_by_the_shipped_model(app: str, chrome: Any, tmp_path: Path) -> None:
+    """Forty frames of one picture, half of them noisy: what the strip says is what the model says."""
+    import torch
+
+    images, labels, _ = load_sample()
+    noisy = np.clip(images[3] + np.random.default_rng(0).normal(0, 60, (20, 3, 32, 32)), 0, 255).astype(np.uint8)
+    frames = np.concatenate([np.repeat(images[3][None], 20, 0), noisy])
+    for index, frame in enumerate(frames):
+        Image.fromarray(frame.transpose(1, 2, 0)).save(tmp_path / f"frame-{index:03d}.png")
+    (tmp_path / "labels.csv").write_text(
+        "file,label\n" + "\n".join(f"frame-{i:03d}.png,{labels[3]}" for i in range(40))
+    )
+    with opened(chrome, f"{app}/your_stream") as page:
+        page.set_default_timeout(240_000)
+        page.evaluate(real.PARTS)
+        page.get_by_role("radio", name="Pictures", exact=True).click()
+        page.wait_for_selector('input[type="file"][accept*="zip"]', state="attached")
+        page.locator('input[type="file"]').set_input_files(sorted(tmp_path.iterdir()))
+        page.wait_for_selector(".board[data-updates]")
+        real.settle(page)
+        said, hand = real.message(page), page.evaluate("knobPart('knobs').hand")
+        page.get_by_text("40 frames, each the middle square").wait_for()
+    torch.manual_seed(0)  # the weights that made_streams.checkpoint gave the served app
+    with torch.inference_mode():
+        outputs = models.build("knob-ode", width=4).eval()(to_unit(frames))
+    branches = Branches(*(x.numpy()[None] for x in outputs), labels[3:4], np.zeros(40, np.float32))
+    predicted = respond(branches, Settings(zeta=hand["zeta"], omega_n=hand["omega_n"]))[0].predicted
+    assert float(next(r for r in said["readouts"] if r["id"] == "flips")["now"]) == pytest.approx(
+        flips(predicted), abs=0.051
+    )
+    assert list(unpack(said["film"]["path"])) == list(predicted[0])
