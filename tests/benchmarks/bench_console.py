@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,25 @@ def swing(page: Any, target: Any, across: bool) -> float:
     return now
 
 
+def step(page: Any, slider: Any) -> float:
+    """Four seconds of arrow keys, up and down; how long it really took."""
+    slider.focus()
+    began, presses = time.monotonic(), 0
+    while (now := time.monotonic() - began) < SECONDS:
+        slider.press("ArrowRight" if presses // 20 % 2 else "ArrowLeft")
+        presses += 1
+        time.sleep(0.008)
+    return now
+
+
+def plain_rate(page: Any, act: Callable[[Any], float]) -> float:
+    """Drawings a second of the plain page."""
+    before = len(page.evaluate("plainLog.drawn"))
+    seconds = act(page.get_by_role("slider").first)
+    page.wait_for_timeout(1500)
+    return (len(page.evaluate("plainLog.drawn")) - before) / seconds
+
+
 def console_drag(page: Any, url: str, panel: str) -> dict[str, float]:
     """One drag of ζ on the console with a panel open."""
     page.get_by_role("tab", name=panel).click()
@@ -127,19 +146,19 @@ def test_a_drag_follows_the_hand(assets: Path) -> None:
             page.wait_for_timeout(1000)
             page.evaluate(PLAIN)
             page.wait_for_timeout(300)
-            seconds = swing(page, page.get_by_role("slider").first, across=True)
-            page.wait_for_timeout(1500)
-            plain_rate = len(page.evaluate("plainLog.drawn")) / seconds
+            dragged = plain_rate(page, lambda slider: swing(page, slider, across=True))
+            stepped = plain_rate(page, lambda slider: step(page, slider))
     print(f"\nfirst drawing {paint:.1f} s after the server was up, with nothing cached")
     print(f"{'':24s}{'updates/s':>10s}{'p50 ms':>8s}{'p90 ms':>8s}{'remounts':>10s}{'blank':>7s}{'script runs':>13s}")
     for panel, r in results.items():
         row = f"{r['rate']:10.1f}{r['p50']:8.0f}{r['p90']:8.0f}{r['mounts']:10.0f}{r['blank']:7.0f}{r['script']:13.0f}"
         print(f"console, {panel:15s}" + row)
-    print(f"{'slider + plotly_chart':24s}{plain_rate:10.1f}")
+    print(f"{'slider + plotly_chart':24s}{dragged:10.1f}   (a slider reports when it is released)")
+    print(f"{'  stepped by its keys':24s}{stepped:10.1f}")
     assert not faults
     for r in results.values():
         assert r["mounts"] == r["blank"] == r["script"] == 0
-        assert r["rate"] >= 4 * plain_rate
+        assert r["rate"] >= 4 * max(dragged, stepped)
         assert r["rate"] >= 15
         assert r["p90"] <= 150
     assert paint <= 5
