@@ -28,7 +28,7 @@ def namespace(*arrays: Any) -> Any:
 def readable(tensor: Any) -> bool:
     """Whether a look at its values costs nothing and breaks nothing."""
     torch = sys.modules["torch"]
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.jit.is_tracing()
+    return tensor.is_cpu and not torch.compiler.is_compiling() and not torch.jit.is_tracing()
 
 
 def first_bad(x: np.ndarray, good: np.ndarray) -> str:

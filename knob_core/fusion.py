@@ -66,7 +66,9 @@ def fuse(z_static: Array, z_dyn: Array, g: Array) -> Array:
 
 
 def mix(z_static: Array, z_dyn: Array, g: Array) -> Array:
-    """`fuse` for arrays that are known to be good: nothing is checked."""
+    """`fuse` for arrays of one dtype that are known to be good: nothing is checked."""
+    if is_tensor(g):
+        return namespace(g).lerp(z_static, z_dyn, g.unsqueeze(-1))
     z_fuse = g[..., None] * z_dyn
     z_fuse += (1 - g)[..., None] * z_static
     return z_fuse

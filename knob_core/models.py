@@ -1,6 +1,6 @@
 """The five classifiers: one encoder, two logit branches, and a gate that decides between them.
 
-    features = E(x),  z_static = H_s(features),  z_dyn = H_d(features),  u* = G(features, stage statistics, confidences)
+    features = E(x),  z_static = H_s(features),  z_dyn = H_d(features),  u* = G(features, stage statistics, confidence)
     z_fuse = g z_dyn + (1 - g) z_static
 
 Paper, section 3 and Table 2. `width` is the only size switch: 64 is the paper's ResNet-18, 16 is the pocket model.
@@ -8,6 +8,7 @@ Paper, section 3 and Table 2. `width` is the only size switch: 64 is the paper's
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -52,19 +53,10 @@ class Encoder(torchvision.models.ResNet):
         self.register_buffer("mean", torch.tensor(MEAN).view(3, 1, 1))
         self.register_buffer("std", torch.tensor(STD).view(3, 1, 1))
 
-    def stages(self, images: Tensor) -> list[Tensor]:
-        """Feature maps after each of the four stages, from images (N, 3, H, W) in [0, 1]."""
-        x = self.relu(self.bn1(self.conv1((images - self.mean) / self.std)))
-        maps = []
-        for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
-            x = layer(x)
-            maps.append(x)
-        return maps
-
-    def forward(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Final features (N, 8w), and the three early feature maps from which the gate may read."""
-        *early, last = self.stages(images)
-        return last.mean((2, 3)), early
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """From images (N, 3, H, W) in [0, 1]: final features (N, 8w), and the first stage's map (N, w, H, W)."""
+        first = self.layer1(self.relu(self.bn1(self.conv1((images - self.mean) / self.std))))
+        return self.layer4(self.layer3(self.layer2(first))).mean((2, 3)), first
 
 
 class Head(nn.Module):
@@ -82,33 +74,39 @@ class Head(nn.Module):
         return self.out(self.activations(features))
 
 
-def stage_statistics(early: list[Tensor]) -> Tensor:
-    """Mean and standard deviation of every early channel, (N, 14w): what the last features forgot of the severity."""
-    means = [x.mean((2, 3)) for x in early]
-    mean, square = torch.cat(means, 1), torch.cat([x.square().mean((2, 3)) for x in early], 1)  # (N, 7w)
-    std = ((square - mean.square()).clamp_min(0) + 1e-6).sqrt()  # half the time of torch.var_mean
-    stds = std.split([x.shape[1] for x in early], 1)
-    return torch.cat([part for stage in zip(means, stds, strict=True) for part in stage], 1)
+def stage_statistics(first: Tensor) -> Tensor:
+    """Mean and standard deviation of every channel, (N, 2w): what the last features forgot of the severity."""
+    mean, square = first.mean((2, 3)), first.square().mean((2, 3))
+    variance = torch.addcmul(square, mean, mean, value=-1)  # half the time of torch.var_mean
+    return torch.cat((mean, variance.clamp_min(1e-6).sqrt()), 1)
 
 
-def confidences(z_static: Tensor, z_dyn: Tensor) -> Tensor:
-    """Log-confidence and entropy of each branch, (N, 4); no gradient to the branches."""
-    log_p = torch.log_softmax(torch.stack((z_static, z_dyn), 1).detach(), -1)  # (N, 2, K)
-    return torch.cat((log_p.amax(-1), -(log_p.exp() * log_p).sum(-1)), 1)
+def log_confidence(z_static: Tensor, z_dyn: Tensor) -> Tensor:
+    """log p_max of each branch, (N, 2); no gradient to the branches."""
+    return torch.log_softmax(torch.stack((z_static, z_dyn), 1).detach(), -1).amax(-1)
 
 
 class Command(nn.Module):
-    """u*(x): a small network that reads final features, early stage statistics and the branches' confidences."""
+    """u*(x): a small network that reads final features, first-stage statistics and the branches' confidence."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        inputs, hidden = 22 * width + 4, 3 * width // 4
+        inputs, hidden = 10 * width + 2, 3 * width // 2
         self.scale = nn.BatchNorm1d(inputs, affine=False)
         self.net = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(inplace=True), nn.Linear(hidden, 1))
 
     def forward(self, features: Tensor, statistics: Tensor, z_static: Tensor, z_dyn: Tensor) -> Tensor:
-        inputs = torch.cat((features, statistics, confidences(z_static, z_dyn)), 1)
-        return self.net(self.scale(inputs)).squeeze(1)
+        inputs = torch.cat((features, statistics, log_confidence(z_static, z_dyn)), 1)
+        scale = self.scale
+        if self.training:
+            inputs = scale(inputs)
+        else:  # the same numbers; for one image the module around it takes longer than the work
+            inputs = nn.functional.batch_norm(inputs, scale.running_mean, scale.running_var, eps=scale.eps)
+        return self.net(inputs).squeeze(1)
+
+
+def _softplus(raw: float) -> float:
+    return max(raw, 0.0) + math.log1p(math.exp(-abs(raw)))
 
 
 def _unsoftplus(value: Tensor) -> Tensor:
@@ -125,8 +123,10 @@ class Knobs(nn.Module):
     @property
     def values(self) -> tuple[Any, Any]:
         """ζ and ω_n, with gradient; where nobody asks for one and reading is free, as floats, which are far quicker."""
-        both = nn.functional.softplus(self.raw)
-        zeta, omega_n = both if torch.is_grad_enabled() or not readable(both) else both.tolist()
+        if torch.is_grad_enabled() or not readable(self.raw):
+            zeta, omega_n = nn.functional.softplus(self.raw)
+        else:
+            zeta, omega_n = map(_softplus, self.raw.tolist())
         return zeta, omega_n
 
     @property
@@ -168,9 +168,9 @@ class GatedClassifier(nn.Module):
         self.command = Command(width)
 
     def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """All that the heads and the gate read: final features (N, 8w) and stage statistics (N, 14w)."""
-        features, early = self.encoder(images)
-        return features, stage_statistics(early)
+        """All that the heads and the gate read: final features (N, 8w) and stage statistics (N, 2w)."""
+        features, first = self.encoder(images)
+        return features, stage_statistics(first)
 
     def decide(self, features: Tensor, statistics: Tensor) -> Outputs:
         """The branches from what `encode` gave."""

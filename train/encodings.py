@@ -23,11 +23,11 @@ class Encodings:
 
     @torch.no_grad()
     def of(self, model: GatedClassifier, images: Tensor, key: Key) -> tuple[Tensor, Tensor]:
-        """Features (N, 8w) and stage statistics (N, 14w) of the images that `key` stands for."""
+        """Features (N, 8w) and stage statistics (N, 2w) of the images that `key` stands for."""
         if key in self._known:
             return self._known[key]
-        features, early = model.encoder(images)
-        encoded = features, stage_statistics(early)
+        features, first = model.encoder(images)
+        encoded = features, stage_statistics(first)  # also where this method reads none: the next one may
         self._room -= sum(x.numel() * x.element_size() for x in encoded)
         if self._room >= 0:
             self._known[key] = encoded

@@ -36,7 +36,7 @@ class Recipe:
     static_smoothing: float = 0.08  # of the static branch: modest by training
     dyn_smoothing: float = 0.03  # of the dynamic branch: less, and on clean images only
     advantage_weight: float = 1.0  # u* learns [CE_dyn < CE_static]
-    severity_weight: float = 0.5  # u* learns to fall with the severity
+    severity_weight: float = 0.6  # u* learns to fall with the severity
     stream_every: int = 4  # every so many steps, gates with dynamics also see short streams
     stream_frames: int = 12
     validation: int = 2000  # training images held out for history and temperature

@@ -115,3 +115,25 @@ def test_unknown_models_are_refused(arguments: tuple) -> None:
         models.build(*arguments)
     with pytest.raises(ValueError, match="mode must be one of reset, settled"):
         models.build("static", 8).predict(torch.rand(1, 3, 32, 32), "continuous")
+
+
+def test_the_quick_ways_of_one_image_give_the_same_numbers() -> None:
+    """The command's inputs without the module around the normalisation; knobs read as floats."""
+    model = models.build("knob-ode", width=8)
+    model(torch.rand(16, 3, 32, 32))  # running statistics that are not those of the start
+    model.eval()
+    images = torch.rand(4, 3, 32, 32)
+    with torch.no_grad():
+        z_static, z_dyn, u_star = model(images)
+        features, statistics = model.encode(images)
+        inputs = torch.cat((features, statistics, models.log_confidence(z_static, z_dyn)), 1)
+        assert torch.equal(model.command.net(model.command.scale(inputs)).squeeze(1), u_star)
+        read = model.knobs.values
+    torch.testing.assert_close(torch.stack(model.knobs.values).detach(), torch.tensor(read), rtol=1e-6, atol=0)
+
+
+def test_stage_statistics_are_mean_and_standard_deviation() -> None:
+    maps = torch.rand(3, 8, 16, 16) * torch.arange(8).view(8, 1, 1)  # one channel is dead
+    mean, std = models.stage_statistics(maps).chunk(2, 1)
+    torch.testing.assert_close(mean, maps.mean((2, 3)))
+    torch.testing.assert_close(std, maps.std((2, 3), correction=0).clamp_min(1e-3), rtol=1e-4, atol=1e-5)

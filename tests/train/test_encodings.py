@@ -45,7 +45,7 @@ def test_shared_looks_change_no_bit_and_save_most_of_them(tmp_path: Path, looks:
 
 def test_what_does_not_fit_is_computed_again(looks: list[int]) -> None:
     model, images = build("knob-ode", 8).eval(), torch.rand(4, 3, 32, 32)
-    needed = 4 * 22 * 8 * 4  # images x (8w + 14w) x bytes
+    needed = 4 * 10 * 8 * 4  # images x (8w + 2w) x bytes
     for limit, passes in ((needed, 1), (needed - 1, 3)):
         looks.clear()
         encodings = Encodings(limit)

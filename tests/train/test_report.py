@@ -87,6 +87,12 @@ def test_no_number_is_missing(results: Results) -> None:
         ("e3_gate_bode", "error_db", 0.2, "E-3: the gate's Bode plot"),
         ("e3_gate_bode", "error_degrees", 2.0, "E-3: the gate's Bode plot"),
         ("e1_summary", "t_eff_min", 0.99, "E-1: T_eff >= 1"),
+        (
+            "e1_summary",
+            "spearman_severity_medians",
+            0.5,
+            "E-1: Spearman of T_eff with severity, over severity medians (Knob-IA",
+        ),
         ("cost", "ratio_to_static", 1.2, "Latency of Knob-ODE against Static, width 64"),
     ],
 )

@@ -109,12 +109,18 @@ def _cost(results: Results) -> Iterator[Claim]:
 
 def _e1(results: Results) -> Iterator[Claim]:
     summary = results["e1_summary"]
-    for mode, rows in summary.groupby("mode"):
+    groups = {
+        "Knob-IA, as in the paper": summary["method"] == "knob-ia",
+        "settled, every method": summary["mode"] == "settled",
+        "Reset Mode, every method": summary["mode"] == "reset",
+    }
+    for name, chosen in groups.items():
+        lowest = summary.loc[chosen, "spearman_severity_medians"].min()
         yield Claim(
-            f"E-1: Spearman of T_eff with severity, over severity medians ({mode})",
+            f"E-1: Spearman of T_eff with severity, over severity medians ({name})",
             ">= 0.9",
-            f"{rows['spearman_severity_medians'].min():.2f} at least, over methods and seeds",
-            bool((rows["spearman_severity_medians"] >= 0.9).all()),
+            f"{lowest:.2f} at least",
+            bool(lowest >= 0.9),
         )
     yield Claim(
         "E-1: T_eff >= 1 and CSR <= 1 for every sample",
