@@ -65,7 +65,8 @@ def top_label_of_logits(z: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
         part = slice(start, start + CACHED)
         e = np.ascontiguousarray(z[part].T, np.float32)  # (K, n)
         top = e.max(0)
-        correct[part] = e[labels[part], columns[: len(top)]] == top
+        place = labels[part].astype(np.intp) * len(top) + columns[: len(top)]
+        correct[part] = e.ravel().take(place) == top
         with np.errstate(invalid="ignore"):  # what is not finite is named below
             e -= top
         np.exp(e, out=e)

@@ -97,11 +97,15 @@ def correct_vector(correct: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _sorted(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both by rising confidence. Non-negative floats sort like their bits, so success rides along as the last bit."""
-    c = np.abs(confidence.astype(np.float32 if confidence.dtype.itemsize <= 4 else np.float64))  # abs clears -0.0
+    """Both by rising confidence. Non-negative floats sort like their bits, so success rides where the sign was."""
+    c = np.ascontiguousarray(confidence, np.float32 if confidence.dtype.itemsize <= 4 else np.float64)
     unsigned = np.uint32 if c.itemsize == 4 else np.uint64
-    key = np.sort(c.view(unsigned) << unsigned(1) | correct)
-    return (key >> unsigned(1)).view(c.dtype), (key & unsigned(1)).astype(bool)
+    key = c.view(unsigned) << unsigned(1)
+    key |= correct
+    key.sort()
+    correct = (key & unsigned(1)).astype(bool)
+    key >>= unsigned(1)
+    return key.view(c.dtype), correct
 
 
 def bin_count(bins: int) -> int:

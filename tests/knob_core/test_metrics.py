@@ -53,7 +53,7 @@ def test_softmax_is_stable():
 def test_top_label_of_logits_is_the_top_label_of_their_softmax(classes, dtype):
     rng = np.random.default_rng(1)
     z = (4 * rng.normal(size=(20_000, classes))).astype(dtype)
-    labels = rng.integers(0, classes, 20_000)
+    labels = rng.integers(0, classes, 20_000).astype(np.int64 if dtype is np.float64 else np.uint8)
     confidence, correct = metrics.top_label_of_logits(z, labels)
     expected, expected_correct = metrics.top_label(metrics.softmax(z), labels)
     np.testing.assert_allclose(confidence, expected, rtol=2e-6)
