@@ -100,8 +100,8 @@ def _sorted(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np
     """Both by rising confidence. Non-negative floats sort like their bits, so success rides where the sign was."""
     c = np.ascontiguousarray(confidence, np.float32 if confidence.dtype.itemsize <= 4 else np.float64)
     unsigned = np.uint32 if c.itemsize == 4 else np.uint64
-    key = c.view(unsigned) << unsigned(1)
-    key |= correct
+    key: np.ndarray = c.view(unsigned)
+    key = key << unsigned(1) | correct
     key.sort()
     correct = (key & unsigned(1)).astype(bool)
     key >>= unsigned(1)
