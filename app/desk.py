@@ -1,10 +1,12 @@
 """One operator's desk: where the knobs stand, what is looked at, what was before this turn, what is pinned.
 
-Everything that comes from the browser passes `take` and `look`, which clamp it. No Streamlit in here.
+Everything that comes from the browser passes `take` and `look`, which clamp it. Hands come by two ways, in two threads
+(`app.line`): who reads or moves more than one thing holds the desk's lock. No Streamlit in here.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,24 +37,35 @@ class Desk:
     view: View = field(default_factory=View)
     epoch: int = 0  # raised when Python moves the knobs; the browser obeys a new epoch only
     view_epoch: int = 0
+    view_seq: int = 0  # the last look that was taken
     deck: str = ""  # whose hand was taken last: every deck that is mounted has a name of its own
     seq: int = 0  # and which of that deck's
     turn: int = 0
     done: bool = True  # the hand has let go
     before: StreamMeasures | None = None  # what the read-outs were when this turn began
     now: StreamMeasures | None = None
+    measured_of: str = ""  # the stream that both are of
     pin: Settings | None = None
     pins: int = 0  # how often the pin was pressed
     live: Live | None = None
     tick: int = 0
     speed: int = 10
+    lock: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
 
     def push(self, settings: Settings) -> None:
         """Move the knobs from Python: a link, a settings file."""
-        self.settings, self.before = settings, self.now
-        self.epoch += 1
-        self.tick = 0
-        self.live = None
+        with self.lock:
+            self.epoch += 1
+            self.view_epoch += 1
+            self.settings, self.before = settings, self.now
+            self.tick = 0
+            self.live = None
+
+    def change_stream(self) -> None:
+        """A live run belongs to the old stream, and so do the read-outs; the knobs stay where the hand has them."""
+        with self.lock:
+            self.epoch += self.live is not None  # the deck must stop
+            self.live = self.before = self.now = None
 
     def values(self) -> dict[str, Any]:
         """What the deck shows when it is (re)mounted or pushed."""
@@ -72,7 +85,7 @@ class Desk:
     def take(self, hand: object) -> None:
         """What the hand did. Hands of another epoch are stale, and so are older ones; nothing in one is trusted."""
         if hand is None:
-            self.deck, self.seq = "", 0  # a deck that was just mounted counts from the beginning
+            self.deck, self.seq, self.done = "", 0, True  # a deck that was just mounted counts from the beginning
         if not isinstance(hand, Mapping):
             return
         deck, seq = str(hand.get("deck", ""))[:32], whole(hand.get("seq"), self.seq)
@@ -113,9 +126,13 @@ class Desk:
         self.tick = tick
 
     def look(self, view: object) -> None:
-        """What the visitor chose to look at."""
+        """What the visitor chose to look at; older looks than the last are stale, and so are those of another epoch."""
         if not isinstance(view, Mapping) or view.get("epoch") != self.view_epoch:
             return
+        seq = whole(view.get("seq"), self.view_seq)
+        if seq < self.view_seq:
+            return
+        self.view_seq = seq
         panel, unit = view.get("panel"), view.get("unit")
         panel = panel if panel in tuple(PANELS) else self.view.panel
         self.view = View(panel, unit if unit in UNITS else self.view.unit)
@@ -128,13 +145,14 @@ class Desk:
             "unit": self.view.unit,
             "fps": self.settings.frame_rate,
             "epoch": self.view_epoch,
+            "seq": self.view_seq,
         }
 
-    def measured(self, measures: StreamMeasures) -> None:
-        """Remember the read-outs; the first of a turn have nothing before them but themselves."""
+    def measured(self, measures: StreamMeasures, stream: str) -> None:
+        """Remember the read-outs of a stream; the first of them have nothing before them but themselves."""
         self.now = measures
-        if self.before is None:
-            self.before = measures
+        if self.before is None or stream != self.measured_of:
+            self.before, self.measured_of = measures, stream
 
 
 def whole(value: object, otherwise: int) -> int:

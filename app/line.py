@@ -71,9 +71,10 @@ def answer(text: str) -> str | None:
 async def talk(socket: WebSocket) -> None:
     """Answer a page until it leaves, or says what nobody can answer."""
     await socket.accept()
-    async for text in socket.iter_text():
+    while (message := await socket.receive())["type"] == "websocket.receive":
+        text = message.get("text")
         try:
-            reply = await run_in_threadpool(answer, text)
+            reply = None if text is None else await run_in_threadpool(answer, text)
         except Exception:
             logging.getLogger(__name__).exception("the direct line failed; its page goes on through Streamlit")
             reply = None

@@ -42,7 +42,7 @@ def message(desk: Desk, stream: Stream) -> dict[str, Any]:
     if desk.live is not None:
         return _live(desk, stream)
     response, _ = respond(stream.branches, desk.settings, stream.method)
-    desk.measured(measure(stream.branches, response))
+    desk.measured(measure(stream.branches, response), stream.id)
     rows = stream.rows()
     pinned = None
     if desk.pin:
@@ -70,7 +70,7 @@ def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
     assert live.response is not None
     rows, frames = stream.rows(), stream.frames
     if live.t > 2:
-        desk.measured(measure(*live.window(stream.branches)))
+        desk.measured(measure(*live.window(stream.branches)), stream.id)
     response = live.response
     gap = np.zeros(frames, bool)
     if live.t > frames:  # a little darkness ahead of the beam shows where it writes

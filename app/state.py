@@ -45,9 +45,7 @@ def choose(new: Choice, by_menu: bool = False) -> None:
     if new != choice():
         st.session_state["choice"] = new
         st.session_state["menus"] = st.session_state.get("menus", 0) + (not by_menu)
-        own = desk()
-        own.epoch += own.live is not None  # the deck must stop; the knobs stay where the hand has them
-        own.live = own.before = own.now = None
+        desk().change_stream()
 
 
 def complaints() -> list[str]:

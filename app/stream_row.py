@@ -103,8 +103,8 @@ def _picture(choice: Choice) -> None:
     with st.popover(f"Image: {CLASSES[sources.labels()[choice.image]]}", width="stretch", help=help):
         st.caption("Framed pictures appear at once; the others take some seconds to compute.")
         picked = gallery(key.images if key and not choice.parameters else (), choice.image, key="gallery")
-    if picked is not None and picked != st.session_state.get("picked"):
-        st.session_state["picked"] = picked
+    if picked is not None and picked != st.session_state.get("picked_image"):
+        st.session_state["picked_image"] = picked
         if picked != choice.image:
             state.complaints().clear()
             state.choose(replace(choice, image=picked))

@@ -54,7 +54,8 @@ def html_text(desk: Desk, stream: Stream, theme: str = "light") -> str:
     """Scope and panel as a page that needs nothing else: plotly is inside."""
     import plotly.io as pio
 
-    sent = message(desk, stream)
+    with desk.lock:
+        sent = message(desk, stream)
     base = stream.tape()["figure"]
     scope: dict[str, Any] = {
         "data": [*base["data"], *sent["scope"]["data"]],

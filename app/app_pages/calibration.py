@@ -94,14 +94,15 @@ def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
     pick, trained = st.session_state.get("picked") or "", trained_knobs(chosen.method, chosen.seed)
 
     def reply(said: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
-        if "hand" in said:
-            take(desk, said["hand"])
-        message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
-        regime, _ = moving.regime(desk.settings, chosen.method)
-        dials = deck.content(
-            desk.values(), epoch=desk.epoch, seq=desk.seq, body=seat.body, regime=regime, words=words(desk, chosen),
-            trained=trained, switches=False, transport=False,
-        )  # fmt: skip
+        with desk.lock:
+            if "hand" in said:
+                take(desk, said["hand"])
+            message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
+            regime, _ = moving.regime(desk.settings, chosen.method)
+            dials = deck.content(
+                desk.values(), epoch=desk.epoch, seq=desk.seq, body=seat.body, regime=regime, words=words(desk, chosen),
+                trained=trained, switches=False, transport=False,
+            )  # fmt: skip
         figures = sheet.content(
             **message, seq=desk.seq, picked=pick, reveal="picked_pictures",
             label=f"calibration over {len(looked.predictions):,} predictions",

@@ -39,14 +39,10 @@ Files are read in memory and forgotten when you leave.
 
 
 def own_desk() -> Desk:
-    """This page's desk; its knobs follow the console's, and the console's follow them."""
-    shared = state.desk()
+    """This page's desk; its knobs follow the console's, and the console's follow them (`fast`)."""
     if "own_desk" not in st.session_state:
-        st.session_state["own_desk"] = Desk(settings=shared.settings)
-    desk: Desk = st.session_state["own_desk"]
-    if desk.settings != shared.settings:
-        desk.push(shared.settings)
-    return desk
+        st.session_state["own_desk"] = Desk(settings=state.desk().settings)
+    return st.session_state["own_desk"]
 
 
 @st.fragment(key="own_fast")
@@ -55,9 +51,13 @@ def fast(stream: OwnStream) -> None:
     desk, shared, seat, scripts = own_desk(), state.desk(), state.seat("own_console"), st.session_state["script_runs"]
 
     def answer(said: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
-        shown = reply(said, seat, desk, stream, scripts)
-        if shared.settings != desk.settings:
-            shared.push(desk.settings)
+        with desk.lock:
+            if desk.settings != shared.settings:  # moved on another page, or by a fit
+                desk.push(shared.settings)
+            before = desk.settings
+            shown = reply(said, seat, desk, stream, scripts)
+            if desk.settings != before:
+                shared.push(desk.settings)
         return shown
 
     seat.reply = answer
@@ -90,8 +90,10 @@ def show(made: tuple[OwnStream, list[str]], uploaded: Uploaded | None, command: 
     st.session_state["own_stream"], st.session_state["own_notes"] = made
     st.session_state["own_uploaded"], st.session_state["own_command"] = uploaded, command
     desk = own_desk()
-    desk.live = desk.before = desk.now = desk.pin = None
-    desk.epoch += 1
+    with desk.lock:
+        desk.change_stream()
+        desk.epoch += 1
+        desk.pin = None
 
 
 def upload() -> None:
@@ -149,9 +151,9 @@ def tune(stream: OwnStream) -> None:
 
 def take_away() -> None:
     """The setting as a file, and the lines that run it."""
-    command = st.session_state.get("own_command")
+    command, desk = st.session_state.get("own_command"), own_desk()  # a download has no session to ask
     st.download_button(
-        "Settings file", lambda: settings_file.to_toml(own_desk().settings), "knob.toml", "application/toml",
+        "Settings file", lambda: settings_file.to_toml(desk.settings), "knob.toml", "application/toml",
         on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
     )  # fmt: skip
     uploaded: Uploaded | None = st.session_state.get("own_uploaded")

@@ -23,13 +23,14 @@ def console(answer: dict[str, Any], *, key: str) -> None:
 
 def reply(said: Mapping[str, Any], seat: Seat, desk: Desk, stream: Stream, scripts: int) -> dict[str, Any]:
     """What both show after what the visitor did; `scripts` is how often the page's script has run."""
-    if "hand" in said:
-        desk.take(said["hand"])
-    desk.look(said.get("view"))
-    message = moving.message(desk, stream)
-    regime, words = moving.regime(desk.settings, stream.method)
-    dials = deck.content(
-        desk.values(), epoch=desk.epoch, seq=desk.seq, body=seat.body, regime=regime, words=words,
-        pinned=moving.describe(desk.pin) if desk.pin else "", trained=stream.trained,
-    )  # fmt: skip
+    with desk.lock:
+        if "hand" in said:
+            desk.take(said["hand"])
+        desk.look(said.get("view"))
+        message = moving.message(desk, stream)
+        regime, words = moving.regime(desk.settings, stream.method)
+        dials = deck.content(
+            desk.values(), epoch=desk.epoch, seq=desk.seq, body=seat.body, regime=regime, words=words,
+            pinned=moving.describe(desk.pin) if desk.pin else "", trained=stream.trained,
+        )  # fmt: skip
     return {"deck": dials, "board": {**message, "spec": board.spec(), "runs": [scripts, seat.answers]}}

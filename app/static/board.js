@@ -81,7 +81,7 @@ class Board {
   }
 
   look(what) {
-    Object.assign(this.view, what);
+    Object.assign(this.view, what, { seq: (this.view.seq ?? 0) + 1 });
     this.tell({ view: { ...this.view } });
     this.emit("view", { ...this.view });
   }

@@ -81,9 +81,9 @@ class Deck {
     select.setAttribute("aria-label", "speed");
     for (const fps of speeds) select.add(new Option(`${fps} fps`, fps));
     select.value = String(this.hand.speed ?? 10);
-    select.onchange = () => { this.hand.speed = Number(select.value); this.clock(); this.push(); };
+    select.onchange = () => { this.hand.speed = Number(select.value); this.clock(); this.push(true); };
     parent.appendChild(select);
-    this.pin = this.button(parent, "pin A", help.pin, () => { this.hand.pin += 1; this.push(); });
+    this.pin = this.button(parent, "pin A", help.pin, () => { this.hand.pin += 1; this.push(true); });
   }
 
   /** A knob moved. A new turn begins when a hand takes hold: what was before it stays on the read-outs. */
@@ -121,14 +121,14 @@ class Deck {
     this.hand.live = true;
     this.clock();
     this.paint();
-    this.push();
+    this.push(true);
   }
 
   leave() {
     Object.assign(this.hand, { live: false, play: false });
     this.clock();
     this.paint();
-    this.push();
+    this.push(true);
   }
 
   /** While playing, ask for one more frame at every tick; Python catches up when it was slower. */
@@ -165,16 +165,19 @@ class Deck {
     this.sentAt = performance.now();
     const hand = { ...this.hand };
     if (!this.tell({ hand }) || this.settled) this.emit("hand", hand);
+    else this.doubt ??= setTimeout(() => this.lost(), PATIENCE_MS);
     this.settled = false;
   }
 
-  /** The line is gone, and with it perhaps the last thing said on it. */
+  /** The line is gone or mute, and with it perhaps the last thing said on it. */
   lost() {
-    if (this.waiting) this.emit("hand", { ...this.hand });
+    this.doubt = null;
+    if (this.waiting && this.box.isConnected) this.emit("hand", { ...this.hand });
   }
 
   /** Python's answer: the receipt, the words, and, on a new epoch, values pushed from Python. */
   adopt(data) {
+    const heard = this.data?.seq ?? 0;
     this.data = data;
     if (data.epoch !== this.hand.epoch) {
       Object.assign(this.hand, data.values, { epoch: data.epoch, tick: 0, play: false });
@@ -186,6 +189,10 @@ class Deck {
     }
     this.paint();
     if (this.waiting && data.seq >= this.waiting) this.waiting = 0;
+    if (this.doubt && data.seq > heard) { // somebody is there
+      clearTimeout(this.doubt);
+      this.doubt = this.waiting ? setTimeout(() => this.lost(), PATIENCE_MS) : null;
+    }
     if (this.dirty) this.push(this.settled);
   }
 

@@ -3,6 +3,7 @@
 
 const START = -135, SWEEP = 270; // degrees from twelve o'clock
 const FULL_TURN_PX = 220; // a drag this long goes from one end to the other
+const WHEEL_MS = 250; // a wheel that rests so long has let go
 const SVG = "http://www.w3.org/2000/svg";
 
 const polar = (degrees, radius) => {
@@ -129,7 +130,10 @@ export class Knob {
     dial.onwheel = (e) => {
       if (this.root().activeElement !== dial) return; // a page that scrolls must not turn knobs
       e.preventDefault();
-      this.turn(this.at(this.fraction(this.value) - Math.sign(e.deltaY) * (e.shiftKey ? 0.002 : 0.02)), "jump");
+      if (!this.rolling) this.turned(this.value, "start");
+      clearTimeout(this.rolling);
+      this.rolling = setTimeout(() => { this.rolling = 0; this.turned(this.value, "end"); }, WHEEL_MS);
+      this.turn(this.at(this.fraction(this.value) - Math.sign(e.deltaY) * (e.shiftKey ? 0.002 : 0.02)), "move");
     };
     dial.onkeydown = (e) => {
       const step = e.shiftKey ? 0.002 : 0.02, f = this.fraction(this.value);
@@ -138,9 +142,13 @@ export class Knob {
       if (to === undefined) return;
       e.preventDefault();
       e.stopPropagation();
+      this.repeating = e.repeat;
       this.turn(this.at(to), e.repeat ? "move" : "jump");
     };
-    dial.onkeyup = (e) => { if (e.key.startsWith("Arrow") || e.key.startsWith("Page")) this.turned(this.value, "end"); };
+    dial.onkeyup = dial.onblur = () => { // a key that is held may be let go elsewhere
+      if (this.repeating) this.turned(this.value, "end");
+      this.repeating = false;
+    };
     const typed = () => {
       const v = Number(input.value.replace(",", "."));
       const fine = input.value.trim() !== "" && Number.isFinite(v) && v >= spec.low && v <= spec.high;

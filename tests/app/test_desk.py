@@ -65,10 +65,10 @@ def test_a_stale_hand_does_not_undo_a_push() -> None:
 
 def test_before_is_what_it_was_when_the_turn_began() -> None:
     desk = Desk()
-    desk.measured(measures(10))
+    desk.measured(measures(10), "a")
     for seq, flips in ((1, 8.0), (2, 6.0), (3, 4.0)):
         desk.take({**HAND, "seq": seq, "turn": 1})
-        desk.measured(measures(flips))
+        desk.measured(measures(flips), "a")
     assert desk.before is not None and desk.before.flips == 10
     desk.take({**HAND, "seq": 4, "turn": 2})
     assert desk.before.flips == 4
@@ -119,3 +119,32 @@ def test_zones_cover_each_knob_without_a_hole() -> None:
 @given(anything, st.floats(0, 1), st.floats(2, 3))
 def test_clamp_always_gives_a_number_inside(value: Any, low: float, high: float) -> None:
     assert low <= clamp(value, (low, high), low) <= high
+
+
+def test_another_stream_has_nothing_before_it() -> None:
+    """Also where an answer about the old stream came late, after it had been left."""
+    desk = Desk()
+    desk.measured(measures(10), "old")
+    desk.change_stream()
+    desk.measured(measures(11), "old")
+    desk.measured(measures(3), "new")
+    assert desk.before == desk.now == measures(3)
+
+
+def test_an_older_look_does_not_come_back_and_a_push_brings_its_own() -> None:
+    desk = Desk()
+    desk.look({**desk.seen(), "panel": "poles", "seq": 2})
+    desk.look({**desk.seen(), "panel": "bode", "seq": 1})
+    assert desk.view.panel == "poles" and desk.seen()["seq"] == 2
+    reported = desk.seen()
+    desk.push(Settings(frame_rate=25.0))
+    desk.look(reported)  # what the browser last said, at the old frame rate
+    assert desk.settings.frame_rate == 25.0
+
+
+def test_a_deck_that_is_mounted_anew_has_no_hand_on_it() -> None:
+    desk = Desk()
+    desk.take({**HAND, "done": False})
+    assert not desk.done
+    desk.take(None)
+    assert desk.done and desk.seq == 0

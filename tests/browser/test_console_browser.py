@@ -148,6 +148,7 @@ def test_panels_open_by_mouse_and_key(console: Any) -> None:
     for name in ("Bode", "Poles", "Spring", "Step"):
         console.get_by_role("tab", name=name).click()
         console.wait_for_function(f"knobPart('scope').message.panel.id === '{name.lower()}'")
+        settle(console)
         assert console.get_by_role("tab", name=name).get_attribute("aria-selected") == "true"
     console.keyboard.press("ArrowRight")
     console.wait_for_function("knobPart('scope').message.panel.id === 'bode'")

@@ -87,11 +87,11 @@ def test_a_line_that_is_cut_in_the_middle_of_a_drag_loses_nothing(app: str, page
 
 
 def test_a_stranger_is_hung_up_on_and_the_console_goes_on(console: Any) -> None:
-    for text in ("garbage", '{"token": "guess", "hand": {"zeta": 3}}', "[" * 9000):
+    for text in ("garbage", '{"token": "guess", "hand": {"zeta": 3}}', "[" * 9000, [1, 2, 3]):
         code = console.evaluate(
             """(text) => new Promise((done) => {
               const socket = new WebSocket(location.origin.replace("http", "ws") + "/knob-line");
-              socket.onopen = () => socket.send(text);
+              socket.onopen = () => socket.send(typeof text === "string" ? text : new Uint8Array(text));
               socket.onclose = (e) => done(e.code);
             })""",
             text,
@@ -99,3 +99,14 @@ def test_a_stranger_is_hung_up_on_and_the_console_goes_on(console: Any) -> None:
         assert code == 1008
     drag(console, "ωₙ", 0.5)
     assert shown(console) == value(console, "ζ") == 0.7
+
+
+def test_a_line_that_nobody_answers_does_not_freeze_the_knob(app: str, page: Any) -> None:
+    page.route_web_socket(LINE, lambda socket: socket.on_message(lambda text: None))
+    real.open_console(page, app)
+    held(page, "ζ")  # while it is still held
+    assert shown(page) == value(page, "ζ") != 0.7
+    page.mouse.up()
+    before = real.message(page)["scope"]["shapes"]
+    page.get_by_role("button", name="play").click()
+    page.wait_for_function("(n) => knobPart('scope').message.scope.shapes.length !== n", arg=len(before))
