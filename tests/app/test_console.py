@@ -146,6 +146,7 @@ def test_image(assets: Path) -> None:
     at.run()
     assert at.session_state["choice"].image == other != first
     assert at.session_state["shown"].image == 1
+    assert "picked" not in at.session_state  # that is the calibration page's
 
 
 def test_a_stream_that_cannot_be_computed_is_named(assets: Path) -> None:

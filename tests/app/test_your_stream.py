@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
+import threading
+import time
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +16,10 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app import own_stream
+from app import line, moving, own_stream
 from app.desk import Desk
 from app.moving import message
+from knob_core import settings as settings_file
 from knob_core import wrap
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
@@ -239,3 +243,59 @@ def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypat
     Image.new("RGB", (40, 40)).save(file, "PNG")
     given(at, "a.png", file.getvalue())
     assert "no knob-ode checkpoint" in at.error[0].value
+
+
+def test_a_hand_on_its_way_over_the_line_is_not_undone_by_a_rerun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script looks at the desks while an answer is being made: they differ for a moment, and that is no move."""
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    desk, shared = at.session_state["own_desk"], at.session_state["desk"]
+    hand = {
+        "epoch": desk.epoch,
+        "deck": "a",
+        "seq": 1,
+        "turn": 1,
+        "zeta": 0.31,
+        "omega_n": 1.7,
+        "on": True,
+        "done": True,
+    }
+    begun, make = threading.Event(), moving.message
+
+    def slow(*what: Any) -> dict[str, Any]:
+        begun.set()
+        time.sleep(0.3)
+        return make(*what)
+
+    monkeypatch.setattr(moving, "message", slow)
+    text = json.dumps({"token": at.session_state["own_console_seat"].token, "hand": hand})
+    speaker = threading.Thread(target=line.answer, args=(text,))
+    speaker.start()
+    begun.wait()
+    at.run()
+    speaker.join()
+    for one in (desk, shared):
+        assert (one.settings.zeta, one.settings.omega_n) == (0.31, 1.7)
+
+
+def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A download runs outside the session: it must know the desk beforehand."""
+    import streamlit as st
+
+    given_to: dict[str, Any] = {}
+    button = st.download_button
+
+    def watched(label: str, data: Any, *rest: Any, **more: Any) -> bool:
+        given_to[label] = data
+        return button(label, data, *rest, **more)
+
+    monkeypatch.setattr(st, "download_button", watched)
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    at.session_state["desk"].push(Settings(zeta=2.5))
+    at.run()
+    found: list[str] = []
+    elsewhere = threading.Thread(target=lambda: found.append(given_to["Settings file"]()))
+    elsewhere.start()
+    elsewhere.join()
+    assert settings_file.from_toml(found[0].encode()).zeta == 2.5
