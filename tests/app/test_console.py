@@ -394,13 +394,16 @@ def test_every_control_has_a_sentence_of_help(assets: Path) -> None:
     assert all(help for _, help in PANELS.values())
 
 
-def test_torch_is_not_imported(folder: Path) -> None:
-    """The whole page, in a process of its own, and torch stays away."""
-    code = (
-        "import sys; from streamlit.testing.v1 import AppTest;"
-        "at = AppTest.from_file('app/main.py', default_timeout=60).run();"
-        "assert not at.exception, at.exception; assert len(at.get('bidi_component')) >= 4;"
-        "sys.exit('torch' in sys.modules)"
-    )
+VISIT = (
+    "from streamlit.testing.v1 import AppTest; at = AppTest.from_file('app/main.py', default_timeout=60).run();"
+    "assert not at.exception, at.exception; assert len(at.get('bidi_component')) >= 4;"
+)
+SERVER = "sys.path.insert(0, 'app'); import main; assert main.app;"
+
+
+@pytest.mark.parametrize("what", [VISIT, SERVER], ids=["visit", "server"])
+def test_torch_is_not_imported(folder: Path, what: str) -> None:
+    """The whole page, and the server's half of the front door, each in a process of its own: torch stays away."""
+    code = f"import sys; {what} sys.exit('torch' in sys.modules)"
     environment = {**os.environ, "KNOB_ASSETS": str(folder)}
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=False).returncode == 0
