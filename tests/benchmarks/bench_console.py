@@ -1,7 +1,7 @@
 """A four-second drag, measured in a real Chromium: what the eye gets, beside a plain slider and plotly chart.
 
-Visible updates are drawings of a new answer; hand to screen is from a pointer event to the drawing of the answer that
-already knows it. Wants two cores and an otherwise idle machine.
+Visible updates are drawings of a new answer; hand to screen is from a pointer event that moved the knob to the drawing
+of the answer that already knows it. Wants two cores and an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ WATCH = """() => {
   const log = (globalThis.knobLog = { moves: [], sent: [], drawn: [], blank: 0, mounts: 0, frames: 0 });
   const canvas = board.scope.canvas, other = board.panel.canvas;
   const dial = deck.knobs.zeta.dial, move = dial.onpointermove;
-  dial.onpointermove = (e) => { log.moves.push(e.timeStamp); move(e); };
+  dial.onpointermove = (e) => {
+    const before = deck.hand.zeta;
+    move(e);
+    if (deck.hand.zeta !== before) log.moves.push(e.timeStamp); // else there is nothing to show
+  };
   const flush = deck.flush.bind(deck);
   deck.flush = () => {
     const seq = deck.hand.seq;
