@@ -155,7 +155,7 @@ def readouts(desk: Desk, raw: StreamMeasures, others: dict[str, StreamMeasures])
         rest = [["before", text(desk.before or now)]]
         rest += [[title, text(measures)] for title, measures in others.items()]
         rest.append(["frame by frame", text(raw)])
-        beside = f"floor {now.ece_floor:.3f}" if id == "ece" else ""
+        beside = f"floor {now.ece_floor:.3f}" if id == "ece" and math.isfinite(now.ece_floor) else ""
         if id == "lag" and math.isfinite(now.lag63):
             beside = f"{now.lag63 / desk.settings.frame_rate:.2f} s"
         worse = (getattr(raw, name) - getattr(now, name)) * (1 if name in MORE_IS_BETTER else -1)

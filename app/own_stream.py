@@ -31,7 +31,9 @@ class OwnStream(Stream):
 
     def tape(self) -> dict[str, Any]:
         """As a shipped stream's, with the visitor's classes."""
-        return {**super().tape(), "classes": list(self.names), "short": list(self.names)}
+        tape = super().tape()
+        short = tape["short"] if self.names == CLASSES else list(self.names)
+        return {**tape, "classes": list(self.names), "short": short}
 
     @property
     def labelled(self) -> bool:

@@ -299,3 +299,12 @@ def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> 
     elsewhere.start()
     elsewhere.join()
     assert settings_file.from_toml(found[0].encode()).zeta == 2.5
+
+
+def test_what_cannot_be_told_stays_empty_and_our_classes_fit_the_strip() -> None:
+    """No labels: no floor beside the miscalibration, either."""
+    z, _ = logits(classes=10)
+    made, _ = own_stream.of_logits("id", "mine", read_logits("mine.npz", npz(logits=z)))
+    card = next(card for card in message(Desk(), made)["readouts"] if card["id"] == "ece")
+    assert (card["now"], card["beside"]) == ("–", "")
+    assert max(map(len, made.tape()["short"])) <= 6

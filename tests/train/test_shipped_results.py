@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from train import branching, evaluate, tables
 
 AGAIN = "shot_noise"
-
-pytestmark = pytest.mark.skipif(
-    not (tables.RESULTS / "cells.csv").is_file(), reason="no results yet: python -m train.evaluate"
-)
 
 
 def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None:
