@@ -74,7 +74,7 @@ def top_label_of_logits(z: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(total.sum()):
         raise ValueError("z must be finite, got a NaN or an infinity")
     tied = np.flatnonzero(correct & (total >= 2))  # only here can another class be as large as the label's
-    correct[tied] = z[tied].argmax(-1) == labels[tied]
+    correct[tied] = top1(z[tied]) == labels[tied]
     return np.reciprocal(total, out=total), correct
 
 

@@ -105,7 +105,7 @@ def _sorted(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np
     key.sort()
     correct = (key & unsigned(1)).astype(bool)
     key >>= unsigned(1)
-    return key.view(c.dtype), correct
+    return key.view(c.dtype).astype(np.float64), correct
 
 
 def bin_count(bins: int) -> int:
@@ -118,7 +118,6 @@ def _table(c: np.ndarray, correct: np.ndarray, ends: np.ndarray, edges: np.ndarr
     """The table of sorted samples, bin b ending before index ends[b]."""
     n = np.diff(ends, prepend=0)
     parts = [slice(end - size, end) for end, size in zip(ends, n, strict=True)]
-    c = c.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         f = np.array([c[b].sum() for b in parts]) / n
         a = np.array([np.count_nonzero(correct[b]) for b in parts]) / n
@@ -135,7 +134,7 @@ def bin_by_mass(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
         return _table(c, correct, np.zeros(0, np.intp), np.array([0.0, 1.0]))
     small, larger = divmod(len(c), bins)  # the first `larger` bins take one more
     cuts = np.cumsum([small + (b < larger) for b in range(bins - 1)], dtype=np.intp)
-    edges = np.unique((c[cuts - 1].astype(np.float64) + c[cuts]) / 2)
+    edges = np.unique((c[cuts - 1] + c[cuts]) / 2)
     ends = np.searchsorted(c, edges, side="right")  # equal values stay together, on the lower side
     parting = np.diff(ends, append=len(c)) > 0  # an edge with nothing between it and the next parts nothing
     edges, ends = edges[parting], ends[parting]
