@@ -70,16 +70,23 @@ def steps(severity: np.ndarray, size: float = STEP_SIZE) -> list[tuple[int, int]
     return out
 
 
+def level_begins(severity: np.ndarray, end: int) -> int:
+    """The first frame of the level that severity held until the frame before `end`."""
+    moves = np.flatnonzero(np.diff(severity[:end]) != 0)
+    return int(moves[-1]) + 1 if len(moves) else 0
+
+
 def lag(path: np.ndarray, severity: np.ndarray, fraction: float = 0.63) -> float:
     """Frames until the mean of `path` (R, T) has made `fraction` of its way after a step, averaged over the steps.
 
-    The levels are means of the last third of each stretch; a step whose levels differ by less than four standard errors
-    of the paths tells nothing and is left out.
+    The levels are means of the last third of the stretch before the step and of the one after it: after a short stretch
+    the path starts from where it stands. A step whose levels differ by less than four standard errors of the paths tells
+    nothing and is left out.
     """
     mean = path.mean(axis=0)  # (T,)
     found = []
     for start, end in steps(severity):
-        before = slice(max(0, start - (end - start) // 3), start)
+        before = slice(start - max(1, (start - level_begins(severity, start)) // 3), start)
         after = slice(end - (end - start) // 3, end)
         move = path[:, after].mean(axis=1) - path[:, before].mean(axis=1)  # (R,)
         error = move.std(ddof=1) / math.sqrt(len(move)) if len(move) > 1 else 0.0

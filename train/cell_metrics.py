@@ -84,11 +84,14 @@ def _gate_mean(branches: BranchArrays) -> float:
 
 
 def summarise(cells: pd.DataFrame) -> pd.DataFrame:
-    """Means over severities, then over corruptions, one row for each method, seed, output and set of corruptions."""
+    """Means over severities, then over corruptions, one row for each method, seed, output and set of corruptions.
+
+    A set that was measured in part goes by what it holds: "3 of 19".
+    """
     outputs = [name.removesuffix("_accuracy") for name in cells.columns if name.endswith("_accuracy")]
     found = []
     for (method, seed), part in cells.groupby(["method", "seed"], sort=False):
-        for scope, names in SCOPES.items():
+        for scope, names in _scopes(set(part["corruption"])).items():
             chosen = part[part["corruption"].isin(names)]
             means = chosen.groupby("corruption").mean(numeric_only=True).mean()
             for output in outputs:
@@ -96,3 +99,9 @@ def summarise(cells: pd.DataFrame) -> pd.DataFrame:
                 if not np.isnan(values["accuracy"]):
                     found.append({"method": method, "seed": seed, "scope": scope, "output": output, **values})
     return pd.DataFrame(found)
+
+
+def _scopes(measured: set[str]) -> dict[str, tuple[str, ...]]:
+    whole = {scope: names for scope, names in SCOPES.items() if measured.issuperset(names)}
+    some = tuple(name for name in NAMES if name in measured)
+    return whole if "all 19" in whole else {f"{len(some)} of {len(NAMES)}": some, **whole}

@@ -23,6 +23,13 @@ def start(device: torch.device) -> tuple[int, int]:
     return (dist.get_rank(), world) if world > 1 else (0, 1)
 
 
+def own_device(name: str = "auto") -> torch.device:
+    """The device of that name; "auto" is a GPU where there is one. Processes of one machine take a GPU each."""
+    device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
+    alone = device.type != "cuda" or device.index is not None
+    return device if alone else torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+
 def stop() -> None:
     if dist.is_initialized():
         dist.destroy_process_group()

@@ -43,7 +43,9 @@ def evaluate(
     members: Sequence[Member], test: CellPixels, held_out: HeldOutPixels, out: Path, test_cache: BranchCache,
     held_out_cache: BranchCache,
 ) -> None:  # fmt: skip
-    """All tables from filled caches."""
+    """All tables from filled caches, whose arrays lie on the CPU."""
+    for member in members:
+        member.model.cpu()
     cells: list[dict[str, Any]] = []
     fitted: list[dict[str, Any]] = []
     e1: dict[str, list[dict[str, Any]]] = {name: [] for name in ("e1", "e1_summary", "e1_reliability", "e2_test")}
@@ -93,7 +95,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
     parser.add_argument("--seed", type=int, default=0, help="of our own noise (default: %(default)s)")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="caches, and training histories")
     return parser.parse_args(arguments)
@@ -112,10 +114,8 @@ def official(root: str | None) -> Path | None:
 
 
 def work(args: argparse.Namespace) -> None:
-    device = torch.device(args.device)
+    device = distributed.own_device(args.device)
     rank, world = distributed.start(device)
-    if device.type == "cuda" and device.index is None and world > 1:
-        device = torch.device("cuda", rank % torch.cuda.device_count())
     members = branching.load(branching.find(args.checkpoints), device)
     images, labels = data.load_cifar10(args.data, "test")
     if not 1 <= args.count <= len(labels):

@@ -10,7 +10,6 @@ import argparse
 import csv
 import functools
 import io
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,15 +169,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def pick_device(name: str) -> torch.device:
-    if name == "auto":
-        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)
-
-
 def work(args: argparse.Namespace) -> None:
     recipe = override(RECIPES[args.recipe], args.set)
-    device = pick_device(args.device)
+    device = distributed.own_device(args.device)
     torch.set_num_threads(args.threads)
     images, labels = data.load_cifar10(args.data, "train", download=args.download)
     rank, world = distributed.start(device)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -83,9 +82,11 @@ class Workshop:
 
 
 def ship(shop: Workshop, root: Path) -> int:
-    """Write branches, streams and the manifest under `root`; gives the number of bytes."""
-    for folder in ("branches", "streams"):
-        shutil.rmtree(root / folder, ignore_errors=True)
+    """Write branches, streams and the manifest under `root`; gives the number of bytes.
+
+    Files are called after their weights; new ones come before the listing and old ones go after it, so a kill leaves a
+    listing whose files are all there.
+    """
     cells, streams = [], []
     written: dict[str, str] = {}  # file -> SHA-256
     for member in shop.sample_cache.members:
@@ -122,6 +123,13 @@ def ship(shop: Workshop, root: Path) -> int:
     part = root / (shipped.MANIFEST + ".part")
     part.write_text(json.dumps(listing, indent=0) + "\n", encoding="utf-8")
     part.replace(root / shipped.MANIFEST)
+    for folder in ("branches", "streams"):
+        for path in (root / folder).rglob("*.npz"):
+            if path.relative_to(root).as_posix() not in written:
+                path.unlink()
+        for path in (root / folder).iterdir():
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
     return sum((root / name).stat().st_size for name in written)
 
 
@@ -188,7 +196,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "checkpoints", nargs="*", type=Path, default=[branching.CHECKPOINTS], metavar="CHECKPOINT",
         help="files or folders of them; default: what ships",
     )  # fmt: skip
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--assets", type=Path, default=ASSETS, metavar="DIR", help="default: assets")
     parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the cache lies")
@@ -196,7 +204,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def work(args: argparse.Namespace) -> None:
-    device = torch.device(args.device)
+    device = distributed.own_device(args.device)
     rank, world = distributed.start(device)
     members = branching.load(branching.find(args.checkpoints), device)
     shop = Workshop(members, args.runs / "library")

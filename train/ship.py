@@ -15,6 +15,7 @@ import torch
 
 from knob_core import checkpoint, data, models, pixels
 from knob_core.paths import ASSETS
+from train import commands
 
 CHECKPOINTS = ASSETS / "checkpoints"
 TOLERANCE = 0.002  # of accuracy: two images in a thousand
@@ -32,15 +33,27 @@ def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
     whole, header = checkpoint.load(source), checkpoint.read_header(source)
     target = folder / f"{whole.method}-s{header['seed']}.safetensors"
     before = sample_accuracy(whole)
-    checkpoint.save(whole, target, {**header, "sample_accuracy": before}, half=True)
-    after = sample_accuracy(checkpoint.load(target))
+    trial = target.with_name(target.name + ".trial")  # what ships already stays until this one has proved itself
+    checkpoint.save(whole, trial, {**header, "sample_accuracy": before}, half=True)
+    after = sample_accuracy(checkpoint.load(trial))
     if abs(after - before) > TOLERANCE:
-        target.unlink()
+        trial.unlink()
         changed = f"half precision changes the sample accuracy from {before:.3f} to {after:.3f}"
         raise ValueError(f"{source}: {changed}; not shipped")
+    trial.replace(target)
     size = target.stat().st_size / 1e6
     print(f"{target.name}: sample accuracy {before:.3f}, in half precision {after:.3f}, {size:.2f} MB")
     return target
+
+
+def work(runs: Path) -> None:
+    torch.set_num_threads(1)
+    finished = sorted(runs.glob("*/final.safetensors"))
+    if not finished:
+        raise FileNotFoundError(f"no finished run under {runs}")
+    for path in finished:
+        trimmed = path.with_name("trimmed.safetensors")  # made by train.trim
+        ship(trimmed if trimmed.is_file() else path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,15 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--recipe", default="pocket")
     args = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    finished = sorted((args.runs / args.recipe).glob("*/final.safetensors"))
-    if not finished:
-        print(f"train.ship: no finished run under {args.runs / args.recipe}", file=sys.stderr)
-        return 1
-    for path in finished:
-        trimmed = path.with_name("trimmed.safetensors")  # made by train.trim
-        ship(trimmed if trimmed.is_file() else path)
-    return 0
+    return commands.run("train.ship", lambda: work(args.runs / args.recipe))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knob_core import gate, theory
-from knob_core.stream_measures import steps
+from knob_core.stream_measures import level_begins, steps
 
 FADED = 1e-7  # what is left of a transient before a tone is fitted
 CYCLES = 8  # fitted at least
@@ -130,7 +130,7 @@ def step_probes(
     """Every sudden change that severity (T,) makes in u_star (R, T), and how u (R, T) follows it."""
     probes = []
     for start, end in steps(severity):
-        before, after = slice(max(0, start - (end - start)), start), slice(start, end)
+        before, after = slice(level_begins(severity, start), start), slice(start, end)
         level = u_star[:, before].mean(axis=1)  # (R,) the command steps at once, so every frame of a level counts
         move = float((u_star[:, after].mean(axis=1) - level).mean())
         if abs(move) < 1e-6:

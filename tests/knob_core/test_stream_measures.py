@@ -68,6 +68,17 @@ def test_lag_of_the_gate_is_theory_s() -> None:
     assert sm.lag(command, severity) == 0
 
 
+def test_after_a_short_stretch_lag_counts_from_where_the_path_stands() -> None:
+    """Four bad frames let 1 - 0.9^t fall by a third only; back up, 63 % of that third takes as long as of anything."""
+    severity = np.r_[np.full(60, 1.0), np.full(4, 5.0), np.full(60, 1.0)]
+    path = np.ones(124)
+    for t in range(60, 124):
+        path[t] = path[t - 1] + 0.1 * ((0.0 if severity[t] > 3 else 1.0) - path[t - 1])
+    assert abs(sm.lag(path[None], severity) - 9) <= 1
+    assert sm.level_begins(severity, 64) == 60
+    assert sm.level_begins(severity, 60) == 0
+
+
 def test_lag_says_nothing_where_nothing_moved() -> None:
     severity = np.repeat([1.0, 5.0], 60)
     noise = np.random.default_rng(0).normal(0, 1, (10, 120))

@@ -104,6 +104,25 @@ def test_cells_are_the_sample_under_every_corruption(done: Path) -> None:
     assert np.allclose(cells.z_static[8], own.z_static.numpy(), atol=5e-3)
 
 
+def test_old_files_go_only_when_the_new_listing_stands(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = done / "assets"
+    stale = root / "streams" / "s0-of-other-weights" / "fog-step.npz"
+    stale.parent.mkdir()
+    stale.write_bytes(b"listed until now")
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shipped, "save", killed)
+        assert run(done) == 130
+    assert stale.is_file()
+    for name in shipped.manifest(root)["files"]:
+        shipped.verified(name, root)
+    assert run(done) == 0
+    assert not stale.parent.exists()
+
+
 def test_tables_hold_every_variant_on_every_stream(done: Path) -> None:
     streams = tables.read(done / "assets" / "results" / "streams.csv")
     first = streams[streams["seed"] == 0]

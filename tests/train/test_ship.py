@@ -33,9 +33,13 @@ def test_a_model_that_half_precision_hurts_stays_home(
 ) -> None:
     answers = iter((0.9, 0.8))
     monkeypatch.setattr(ship, "sample_accuracy", lambda model: next(answers))
+    earlier = tmp_path / "shipped" / "knob-ia-s2.safetensors"
+    earlier.parent.mkdir()
+    earlier.write_bytes(b"what shipped before")
     with pytest.raises(ValueError, match=r"from 0\.900 to 0\.800; not shipped"):
         ship.ship(finished, tmp_path / "shipped")
-    assert not list((tmp_path / "shipped").iterdir())
+    assert earlier.read_bytes() == b"what shipped before"
+    assert list(earlier.parent.iterdir()) == [earlier]
 
 
 def test_nothing_finished_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

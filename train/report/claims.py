@@ -211,11 +211,10 @@ def noise_streams(results: Results, schedules: tuple[str, ...] = ("step", "spike
 def _streams(results: Results) -> Iterator[Claim]:
     frame = noise_streams(results)
     for schedule in ("step", "spikes"):
-        jitter = frame[frame["schedule"] == schedule].pivot_table(
-            "gate_jitter", ["seed", "corruption"], "variant"
-        )  # fmt: skip
+        part = frame[frame["schedule"] == schedule]
+        jitter = part.pivot_table("gate_jitter", ["seed", "corruption"], "variant")
         ratio = jitter["knob-ia"] / jitter["knob-ode"]
-        lag = frame[frame["variant"] == "knob-ode"]["gate_lag63"].mean()
+        lag = part[part["variant"] == "knob-ode"]["gate_lag63"].mean()
         yield Claim(
             f"Streams: Knob-ODE's gate trembles less than Knob-IA's ({schedule}, noises)",
             ">= 3 x",
