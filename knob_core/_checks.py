@@ -6,6 +6,7 @@ torch; their values are read only where that is free: on the CPU, and not while 
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from typing import Any
@@ -39,6 +40,8 @@ def first_bad(x: np.ndarray, good: np.ndarray) -> str:
 
 def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> Array:
     """A floating-point array or tensor with at least min_ndim axes and at least one element; finite unless told."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError(f"{name} must be an array without a mask, got {np.ma.count_masked(x)} masked values")
     if is_tensor(x):
         if not x.dtype.is_floating_point:
             raise ValueError(f"{name} must be a real floating-point array, got dtype {x.dtype}")
@@ -102,12 +105,26 @@ def knobs(zeta: Any, omega_n: Any, dt: Any) -> tuple[Array, Array, Array]:
 
 
 def together(*arrays: Array) -> tuple[Array, ...]:
-    """All as tensors of one dtype and device where one is a tensor; unchanged otherwise."""
+    """All as tensors on one device where one is a tensor, data in the widest of their types; unchanged otherwise.
+
+    A 0-d knob follows the data to their device and keeps its own digits; data are never moved.
+    """
     tensors = [x for x in arrays if is_tensor(x)]
     if not tensors:
         return arrays
-    torch, like = sys.modules["torch"], tensors[0]
-    for x in tensors[1:]:
-        if x.device != like.device and x.ndim:  # a 0-d knob on another device is moved, data are not
-            raise ValueError(f"all tensors must be on one device, got {like.device} and {x.device}")
-    return tuple(x if is_tensor(x) else torch.as_tensor(x, dtype=like.dtype, device=like.device) for x in arrays)
+    torch = sys.modules["torch"]
+    data = [x for x in tensors if x.ndim] or tensors
+    device, dtype = data[0].device, functools.reduce(torch.promote_types, (x.dtype for x in data))
+    for x in data:
+        if x.device != device and x.ndim:
+            raise ValueError(f"all tensors must be on one device, got {device} and {x.device}")
+    return tuple(
+        x.to(device, dtype if x.ndim else x.dtype) if is_tensor(x) else torch.as_tensor(x, dtype=dtype, device=device)
+        for x in arrays
+    )
+
+
+def for_torch(x: Any) -> np.ndarray:
+    """An array that torch can take: in C order, of native bytes, and its own to write to."""
+    x = np.asarray(x)
+    return np.require(x, x.dtype.newbyteorder("="), ["C", "W"])

@@ -52,7 +52,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(f"{path} is a safetensors file, but not one of ours: it has no 'knob' header")
     try:
         header = json.loads(metadata["knob"])
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} has a header that is not JSON ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         found = header.get("format") if isinstance(header, dict) else type(header).__name__
@@ -64,20 +64,24 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
     """The model, in evaluation mode and single precision, on `device`."""
     header = read_header(path)
     try:
-        model = models.build(header["method"], int(header["width"]), int(header["num_classes"]))
-    except (KeyError, TypeError, ValueError) as error:
+        with torch.device("meta"):  # shapes alone: the header may ask for any size, only the tensors tell
+            model = models.build(header["method"], int(header["width"]), int(header["num_classes"]))
+    except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
         raise ValueError(f"{path} has a header that names no model of ours ({error})") from error
     wanted = model.state_dict()
+    tensors = {}
     with safe_open(Path(path), "pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    if tensors.keys() != wanted.keys():
-        odd = sorted(tensors.keys() ^ wanted.keys())
-        kind = f"{header['method']} of width {header['width']}"
-        raise ValueError(f"{path} does not fit a {kind}: {len(odd)} entries differ, first {odd[0]!r}")
-    for name, value in tensors.items():
-        if value.shape != wanted[name].shape:
-            raise ValueError(f"{path}: {name} has shape {tuple(value.shape)}, expected {tuple(wanted[name].shape)}")
-        if not torch.isfinite(value).all():
-            raise ValueError(f"{path}: {name} has values that are not finite")
-    model.load_state_dict({name: value.to(wanted[name].dtype) for name, value in tensors.items()})
+        names = set(file.keys())
+        if names != wanted.keys():
+            odd = sorted(names ^ wanted.keys())
+            kind = f"{header['method']} of width {header['width']}"
+            raise ValueError(f"{path} does not fit a {kind}: {len(odd)} entries differ, first {odd[0]!r}")
+        for name, like in wanted.items():
+            shape = tuple(file.get_slice(name).get_shape())
+            if shape != tuple(like.shape):
+                raise ValueError(f"{path}: {name} has shape {shape}, expected {tuple(like.shape)}")
+            tensors[name] = file.get_tensor(name).to(like.dtype)
+            if not torch.isfinite(tensors[name]).all():
+                raise ValueError(f"{path}: {name} has values that are not finite")
+    model.load_state_dict(tensors, assign=True)
     return model.eval().to(device)

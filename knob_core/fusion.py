@@ -52,7 +52,7 @@ def _gate(g: Array, like: Array) -> Array:
     if is_tensor(like):
         g = namespace(like).as_tensor(g, dtype=like.dtype, device=like.device)
     else:
-        g = np.asarray(g.detach() if is_tensor(g) else g, like.dtype)
+        g = np.asarray(g.detach().cpu() if is_tensor(g) else g, like.dtype)
     try:
         return namespace(like).broadcast_to(g, like.shape[:-1])
     except (ValueError, RuntimeError):

@@ -5,7 +5,6 @@ zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the
 
 from __future__ import annotations
 
-import math
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -30,7 +29,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
             value = getattr(self, name)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not low <= value <= high:
                 raise ValueError(f"{name} is {value!r}, expected a number in [{low}, {high}]")
         for name in ("on", "memory"):
@@ -60,8 +59,8 @@ def from_toml(text: str | bytes) -> Settings:
     if len(text) > MAX_BYTES:
         raise ValueError(f"settings file has {len(text)} bytes, expected at most {MAX_BYTES}")
     try:
-        table = tomllib.loads(text.decode() if isinstance(text, bytes) else text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = tomllib.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"settings file is not TOML ({error})") from error
     version = table.pop("version", None)
     if version != VERSION:
@@ -77,7 +76,7 @@ def save(settings: Settings, path: str | Path) -> None:
     """Write the file; it appears whole or not at all."""
     path = Path(path)
     temporary = path.with_name(path.name + ".part")
-    temporary.write_text(to_toml(settings))
+    temporary.write_text(to_toml(settings), encoding="utf-8")
     temporary.replace(path)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from knob_core._checks import for_torch
 from knob_core.branches import Branches
 from knob_core.command import Command, observe
 from knob_core.runtime.sources import Branch
@@ -78,7 +79,7 @@ class Wrapped:
         """The model's outputs, and which frames were not finite; those are blanked before it sees them."""
         torch = sys.modules.get("torch")
         if torch is not None and (_is_module(self.model) or isinstance(frames, torch.Tensor)):
-            x = torch.as_tensor(frames)
+            x = frames if isinstance(frames, torch.Tensor) else torch.from_numpy(for_torch(frames))
             parameter = next(self.model.parameters(), None) if _is_module(self.model) else None  # type: ignore[union-attr]
             if parameter is not None:  # NumPy's floats are double, a module's are not
                 x = x.to(parameter.device, parameter.dtype if x.is_floating_point() else x.dtype)

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from knob_core._checks import for_torch
 from knob_core.pixels import to_unit
 
 SIZE = 32  # pixels
+SLACK = 0.01  # what resampling may leave outside [0, 1]
 
 
 def as_images(frames: Any, device: torch.device) -> Tensor:
     """Frames (N, 3, H, W) or (N, H, W, 3), bytes or floats in [0, 1]."""
-    images = frames if isinstance(frames, Tensor) else torch.from_numpy(np.require(frames, requirements=["C", "W"]))
+    images = frames if isinstance(frames, Tensor) else torch.from_numpy(for_torch(frames))
     if images.ndim != 4 or 3 not in (images.shape[1], images.shape[3]) or not images.numel():
         raise ValueError(f"frames have shape {tuple(images.shape)}, expected (N, 3, H, W) or (N, H, W, 3)")
+    if images.is_floating_point():
+        _require_unit(images)
     if images.shape[1] != 3:
         images = images.permute(0, 3, 1, 2)
     images = to_unit(images, device).to(torch.float32)
@@ -31,3 +34,13 @@ def as_images(frames: Any, device: torch.device) -> Tensor:
     top, left = (height - side) // 2, (width - side) // 2
     square = images[:, :, top : top + side, left : left + side]
     return torch.nn.functional.interpolate(square, (SIZE, SIZE), mode="bilinear", antialias=True, align_corners=False)
+
+
+def _require_unit(images: Tensor) -> None:
+    """Whatever is finite lies in [0, 1]; 0..255 as floats would be taken for a very bright picture indeed."""
+    low, high = (float(x) for x in images.aminmax())
+    if -SLACK <= low and high <= 1 + SLACK:
+        return
+    known = images[torch.isfinite(images)]  # a frame with other values is left out by whoever asked
+    if known.numel() and not (-SLACK <= known.min() and known.max() <= 1 + SLACK):
+        raise ValueError(f"frames go from {known.min():g} to {known.max():g}, expected floats in [0, 1] or bytes")

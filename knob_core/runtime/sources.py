@@ -62,7 +62,7 @@ class GatedSource:
             images = torch.where(bad[:, None, None, None], 0.0, images)
         with torch.inference_mode():
             outputs = self.model(images)
-        z_static, z_dyn, u_star = (x.double().cpu().numpy() for x in outputs)
+        z_static, z_dyn, u_star = (x.cpu().double().numpy() for x in outputs)  # some devices have no doubles
         if bad.any():
             u_star = np.where(bad.cpu().numpy(), np.nan, u_star)
         return Branch(z_static, z_dyn, u_star)

@@ -70,6 +70,7 @@ class KnobStream:
         self._now = (self._settings.zeta, self._settings.omega_n)  # where the slew limit lets them be
         self._slew, self._streams = slew, streams
         self._state: State | None = None
+        self._single = True  # whether the last frame came without an axis for streams
 
     # The knobs
 
@@ -119,7 +120,9 @@ class KnobStream:
             now = slewed(self._now, (settings.zeta, settings.omega_n), self._slew)
             result, new = advance(old, branch, gap, clock, now, settings, self._source)
             self._state, self._now = state.with_rows(before, chosen, new), now
-        return result.single() if single or (frames is None and before.streams == 1) else result
+            if frames is not None:
+                self._single = single
+        return result.single() if single or (frames is None and self._single and before.streams == 1) else result
 
     def reset(self, ids: Any = None) -> None:
         """Put all streams, or those named, to rest; the knobs stay."""
@@ -196,7 +199,7 @@ class KnobStream:
         if elapsed is not None and time is not None:
             raise ValueError("elapsed and time are both given, expected one of them")
         name, value = ("elapsed", elapsed) if time is None else ("time", time)
-        given = np.asarray(value, np.float64)
+        given = np.array(value, np.float64)  # ours: the state keeps it
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
             raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
         given = np.broadcast_to(given, old.seen.shape)

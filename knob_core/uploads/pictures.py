@@ -120,6 +120,8 @@ def _small(frame: Image.Image) -> np.ndarray:
     width, height = frame.size
     side = min(width, height)
     left, top = (width - side) // 2, (height - side) // 2
+    if frame.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
+        frame = Image.fromarray((np.asarray(frame).clip(0, 65535) / 257).round().astype(np.uint8))
     square = frame.convert("RGB").crop((left, top, left + side, top + side))
     small = square.resize((SIZE, SIZE), Image.Resampling.BILINEAR)
     return np.moveaxis(np.asarray(small), -1, 0)

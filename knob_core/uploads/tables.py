@@ -17,12 +17,12 @@ from knob_core.uploads.limits import MAX_CLASSES, MAX_UNPACKED, MAX_VALUES, shor
 
 Columns = dict[str, np.ndarray]
 OWN = {"stream": "stream", "label": "labels", "labels": "labels", "severity": "severity", "u_star": "u_star"}
-IGNORED = ("frame", "t", "time")  # rows are in order already
+IGNORED = ("frame", "t", "time", "", "index", "Unnamed: 0", "__index_level_0__")  # rows are in order already
 MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(IGNORED)
 
 
 def read_csv(name: str, content: bytes) -> dict[str, np.ndarray]:
-    """UTF-8, commas; a first line of words is the header, without one every column is a class."""
+    """UTF-8, commas; a first line of words, or 0, 1, 2 ..., is the header; without one every column is a class."""
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -38,7 +38,8 @@ def read_csv(name: str, content: bytes) -> dict[str, np.ndarray]:
     most = content.count(b"\n") + content.count(b"\r") - content.count(b"\r\n") + 1
     if most * columns > MAX_VALUES:
         raise ValueError(f"{name} has {most * columns:,} cells, expected at most {MAX_VALUES:,}")
-    numeric = all(_is_number(cell) for cell in header)
+    counted = header == [str(i) for i in range(columns)]  # pandas' names of nameless columns
+    numeric = all(_is_number(cell) for cell in header) and not counted
     names = [f"class {i}" for i in range(columns)] if numeric else header
     values, rows = np.empty((most, columns)), 0
     for number, line in chain([(top, first)] if numeric else [], lines):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -97,3 +98,30 @@ def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
     checkpoint.save(model, tmp_path / "m.safetensors")
     with pytest.raises(ValueError, match=r"static_head.out.bias has values that are not finite"):
         checkpoint.load(tmp_path / "m.safetensors")
+
+
+@pytest.mark.parametrize("width", [2**20, 1e999, "x", 2**62])
+def test_a_header_that_asks_for_a_giant_costs_nothing(tmp_path: Path, width: object) -> None:
+    path = tmp_path / "giant.safetensors"
+    own = {"format": checkpoint.FORMAT, "method": "knob-ode", "width": width, "num_classes": 10}
+    save_file({"encoder.stem.weight": torch.zeros(1)}, path, {"knob": json.dumps(own)})
+    before = torch.get_rng_state()
+    with pytest.raises(ValueError, match="giant.safetensors"):
+        checkpoint.load(path)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_header_of_brackets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.safetensors"
+    save_file({"a": torch.zeros(1)}, path, {"knob": "[" * 100_000})
+    with pytest.raises(ValueError, match="not JSON"):
+        checkpoint.read_header(path)
+
+
+def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
+    checkpoint.save(models.build("knob-ode", width=8), tmp_path / "m.safetensors")
+    before = torch.get_rng_state()
+    loaded = checkpoint.load(tmp_path / "m.safetensors")
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(p.requires_grad and not p.is_meta for p in loaded.parameters())
+    assert not any(b.is_meta for b in loaded.buffers())

@@ -244,3 +244,16 @@ def test_one_class_has_no_margin_but_can_be_fused():
     np.testing.assert_array_equal(fusion.fuse(np.ones((2, 1)), np.zeros((2, 1)), 0.25), [[0.75], [0.75]])
     with pytest.raises(ValueError, match="z must have at least 2 classes"):
         fusion.own_margin(np.zeros((2, 1)))
+
+
+def test_tensors_of_two_types_meet_in_the_wider_one():
+    z = torch.randn(5, 3)
+    fused = fusion.fuse(z, z.double() + 1, 0.5)
+    assert fused.dtype == torch.float64
+    assert np.allclose(fused.numpy(), fusion.fuse(z.numpy().astype(np.float64), z.double().numpy() + 1, 0.5))
+
+
+def test_a_mask_is_not_ignored():
+    masked = np.ma.array(np.zeros((2, 3)), mask=np.eye(2, 3, dtype=bool))
+    with pytest.raises(ValueError, match="without a mask, got 2 masked values"):
+        fusion.fuse(masked, np.zeros((2, 3)), 0.5)

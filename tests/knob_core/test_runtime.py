@@ -582,3 +582,42 @@ def test_the_command_prefers_memory_when_the_eye_contradicts_it():
     command = Command()
     assert command(sure, sure) > command(sure, other)
     assert command(sure, np.array([0.1, 0, 0])) < command(sure, sure)
+
+
+def test_floats_of_0_to_255_are_refused():
+    """They would be read as a picture 255 times too bright, and answered with great confidence."""
+    frame = np.full((3, 32, 32), 128.0, np.float32)
+    stream = KnobStream(models.build("knob-ode", width=8))
+    with pytest.raises(ValueError, match=r"frames go from 128 to 128, expected floats in \[0, 1\] or bytes"):
+        stream.step(frame)
+    stream.step(frame / 255)
+    broken = frame / 255
+    broken[0, 3, 5] = np.nan
+    assert stream.step(broken).missing
+    broken[1, 3, 5] = 200.0
+    with pytest.raises(ValueError, match="200"):
+        stream.step(broken)
+
+
+@pytest.mark.parametrize("turned", [lambda x: x[..., ::-1], lambda x: x.astype(">f4"), lambda x: x.astype(">f8")])
+def test_frames_may_lie_in_memory_as_they_like(turned):
+    frames = np.random.default_rng(0).random((2, 3, 32, 32), np.float32)
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3072, 4))
+    for source in (models.build("knob-ia", width=8), wrap.classifier(module)):
+        view = turned(frames)
+        plain = np.ascontiguousarray(view).astype(np.float32)
+        expected = KnobStream(source, streams=2).step(plain).probabilities
+        assert np.allclose(KnobStream(source, streams=2).step(view).probabilities, expected, atol=1e-6)
+
+
+def test_the_caller_s_clock_stays_the_caller_s():
+    stream, clock = KnobStream(wrap.classifier()), np.zeros(2)
+    for _ in range(3):
+        stream.step(np.eye(2), time=clock)
+        clock += 0.1
+
+
+def test_a_gap_is_answered_in_the_shape_of_the_frames_before_it():
+    batch, single = KnobStream(wrap.classifier()), KnobStream(wrap.classifier())
+    assert batch.step(np.array([[1.0, 2.0]])).label.shape == batch.step(None).label.shape == (1,)
+    assert np.ndim(single.step(np.array([1.0, 2.0])).label) == np.ndim(single.step(None).label) == 0

@@ -60,3 +60,13 @@ def test_bad_files_are_refused_by_name(text: str, names: str) -> None:
 def test_binary_is_refused() -> None:
     with pytest.raises(ValueError, match="not TOML"):
         settings.from_toml(b"\xff\xfe\x00PK\x03")
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 4900, "version = 1\nzeta = " + "9" * 400, "version = 1\nomega_n = nan"])
+def test_any_hostile_file_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match="zeta is|omega_n is|not TOML"):
+        settings.from_toml(text)
+
+
+def test_the_mark_that_some_editors_put_first_is_read_over() -> None:
+    assert settings.from_toml(b"\xef\xbb\xbf" + settings.to_toml(Settings(zeta=0.3)).encode()).zeta == 0.3

@@ -504,3 +504,22 @@ def test_damaged_pictures_are_refused_or_harmless(data):
         assert type(error) is ValueError and len(str(error)) < 400
         return
     assert got.images.shape[1:] == (3, 32, 32)
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_pandas_own_files_are_read_as_meant(index):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(Z[0])
+    text = frame.to_csv(index=index).encode()
+    assert np.allclose(read_logits("z.csv", text).z_static, Z[:1])
+    buffer = io.BytesIO()
+    frame.rename(columns=str).set_index(pd.Index(np.arange(6) + 5)).to_parquet(buffer, index=index)
+    assert np.allclose(read_logits("z.parquet", buffer.getvalue()).z_static, Z[:1])
+
+
+def test_sixteen_bits_of_grey_are_scaled():
+    ramp = np.tile(np.linspace(0, 65535, 32), (32, 1))
+    buffer = io.BytesIO()
+    Image.fromarray(ramp.astype(np.uint16)).save(buffer, "PNG")
+    images = read_pictures([("ramp.png", buffer.getvalue())]).images
+    assert np.abs(images[0].astype(float) - ramp / 257).max() <= 1
