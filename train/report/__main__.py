@@ -80,7 +80,7 @@ def document(results: Results, figures: str) -> str:
         "## Streams: what an operator gets",
         f"Frames before the {FIRST}th are left out. ECE_deb of a perfectly calibrated predictor on one "
         "stream: about "
-        f"{tables.floor(results):.3f} before debiasing. Noise streams (shot, Gaussian, impulse; step and spikes), "
+        f"{tables.floor(results):.3f}. Noise streams (shot, Gaussian, impulse; step and spikes), "
         "all seeds:",
         tables.streams_table(results, noises_only=True),
         readings.streams(results),
