@@ -38,7 +38,7 @@ class Live:
         while self.due > 0:
             start = self.t % frames
             count = min(self.due, frames - start)
-            now, self.state = respond(cut(branches, start, start + count), settings, method, self.state)
+            now, self.state = respond(cut(branches, start, start + count), settings, method, self.state or State())
             for name in ("u", "g", "p_max", "predicted", "probabilities"):
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count

@@ -13,6 +13,7 @@ import numpy as np
 
 from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
+from knob_core.ema import NEUTRAL
 from knob_core.settings import Settings
 
 DYNAMICS = {
@@ -46,14 +47,19 @@ class Response:
 def respond(
     branches: Branches, settings: Settings, method: str = "knob-ode", state: State | None = None
 ) -> tuple[Response, State]:
-    """Run the stream from `state` (None: at rest) with the knobs held still."""
+    """Run the stream from `state` (None: at rest) with the knobs held still.
+
+    Given a state (a fresh one is State()), gate and memory go on behind their switches, as in `knob_core.runtime`;
+    for a whole stream at once that would be work for nothing.
+    """
     if method not in DYNAMICS:
         raise ValueError(f"method is {method!r}, expected one of {', '.join(DYNAMICS)}")
-    state = state or State()
     u, g, gate_state = _gate(branches.u_star, settings, method, state)
     z_static, memory = branches.z_static, None
-    if settings.on and settings.memory and settings.mode == "continuous":
-        z_static, memory = _remember(z_static, settings, state.memory)
+    remembers = settings.on and settings.memory and settings.mode == "continuous"
+    if remembers or state is not None:
+        remembered, memory = _remember(z_static, settings, state.memory if state else None)
+        z_static = remembered if remembers else z_static
     z_fuse = fusion.fuse(z_static, branches.z_dyn, g)  # (R, T, K)
     probabilities = metrics.softmax(z_fuse)
     response = Response(u, g, probabilities, probabilities.max(axis=-1), probabilities.argmax(axis=-1))
@@ -61,26 +67,28 @@ def respond(
 
 
 def _gate(
-    u_star: np.ndarray, settings: Settings, method: str, state: State
+    u_star: np.ndarray, settings: Settings, method: str, state: State | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """(u, g, state): without dynamics the state still follows, so that they may be switched on where it stands."""
+    """(u, g, the running gate's state)."""
     kind, knobs = DYNAMICS[method], (settings.zeta, settings.omega_n)
-    if kind == "first order":
-        g_star = gate.sigmoid(u_star)
-        if not settings.on:
-            return u_star, g_star, g_star[:, -1]
-        if settings.mode == "reset":
-            g = gate.run_ema(g_star[..., None], settings.omega_n)[0][..., 0]  # every frame its own stream of one
-            return _logit(g), g, g[:, -1]
-        g, after = gate.run_ema(g_star, settings.omega_n, state=state.gate)
-        return _logit(g), g, after
     if kind == "none":
         return u_star, np.zeros_like(u_star) if method == "static" else gate.sigmoid(u_star), None
-    if settings.on and settings.mode == "continuous":
-        u, after = gate.run(u_star, *knobs, state=state.gate)
-        return u, gate.sigmoid(u), after
-    u = u_star * gate.reset_gain(*knobs) if settings.on else u_star
-    return u, gate.sigmoid(u), np.stack([u[:, -1], np.zeros(len(u))], axis=-1)
+    acts = settings.on and settings.mode == "continuous"
+    before, after = state.gate if state else None, None
+    if kind == "first order":
+        g_star = gate.sigmoid(u_star)
+        if acts or state is not None:
+            g, after = gate.run_ema(g_star, settings.omega_n, state=before)
+        if not settings.on:
+            return u_star, g_star, after
+        if not acts:
+            g = NEUTRAL + gate.ema_alpha(settings.omega_n) * (g_star - NEUTRAL)  # one step from rest
+        return logit(g), g, after
+    if acts or state is not None:
+        u, after = gate.run(u_star, *knobs, state=before)
+    if not acts:
+        u = u_star * gate.reset_gain(*knobs) if settings.on else u_star
+    return u, gate.sigmoid(u), after
 
 
 def _remember(z: np.ndarray, settings: Settings, memory: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -91,6 +99,7 @@ def _remember(z: np.ndarray, settings: Settings, memory: np.ndarray | None) -> t
     return np.swapaxes(z, 1, 2), memory
 
 
-def _logit(g: np.ndarray) -> np.ndarray:
+def logit(g: np.ndarray) -> np.ndarray:
+    """The latent of a gate g, which is kept off its ends."""
     g = np.clip(g, 1e-7, 1 - 1e-7)
     return np.log(g / (1 - g))

@@ -80,8 +80,8 @@ def lag(path: np.ndarray, severity: np.ndarray, fraction: float = 0.63) -> float
     """Frames until the mean of `path` (R, T) has made `fraction` of its way after a step, averaged over the steps.
 
     The levels are means of the last third of the stretch before the step and of the one after it: after a short stretch
-    the path starts from where it stands. A step whose levels differ by less than four standard errors of the paths tells
-    nothing and is left out.
+    the path starts from where it stands. A step whose levels differ by less than four standard errors of the paths
+    tells nothing and is left out.
     """
     mean = path.mean(axis=0)  # (T,)
     found = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from knob_core import gate
 from knob_core.ema import NEUTRAL
-from knob_core.response import DYNAMICS
+from knob_core.response import DYNAMICS, logit
 from knob_core.runtime import hold
 from knob_core.runtime.answer import Answer, answer
 from knob_core.runtime.sources import Branch, Source
@@ -80,15 +80,10 @@ def _gate(
             return u_star, g_star, x
         if reset:
             g = NEUTRAL + gate.ema_alpha(omega_n) * (g_star - NEUTRAL)
-        return _logit(g), g, x
+        return logit(g), g, x
     u, x = hold.advance(u_star, old.u_star, zeta, omega_n, elapsed, old.gate)
     if not settings.on:
         u = u_star
     elif reset:
         u = gate.reset_gain(zeta, omega_n) * u_star
     return u, gate.sigmoid(u), x
-
-
-def _logit(g: np.ndarray) -> np.ndarray:
-    g = np.clip(g, 1e-7, 1 - 1e-7)
-    return np.log(g / (1 - g))

@@ -39,8 +39,8 @@ def as_images(frames: Any, device: torch.device) -> Tensor:
 def _require_unit(images: Tensor) -> None:
     """Whatever is finite lies in [0, 1]; 0..255 as floats would be taken for a very bright picture indeed."""
     low, high = (float(x) for x in images.aminmax())
-    if -SLACK <= low and high <= 1 + SLACK:
+    if low >= -SLACK and high <= 1 + SLACK:
         return
     known = images[torch.isfinite(images)]  # a frame with other values is left out by whoever asked
-    if known.numel() and not (-SLACK <= known.min() and known.max() <= 1 + SLACK):
+    if known.numel() and not (known.min() >= -SLACK and known.max() <= 1 + SLACK):
         raise ValueError(f"frames go from {known.min():g} to {known.max():g}, expected floats in [0, 1] or bytes")

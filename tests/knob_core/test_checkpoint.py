@@ -106,7 +106,7 @@ def test_a_header_that_asks_for_a_giant_costs_nothing(tmp_path: Path, width: obj
     own = {"format": checkpoint.FORMAT, "method": "knob-ode", "width": width, "num_classes": 10}
     save_file({"encoder.stem.weight": torch.zeros(1)}, path, {"knob": json.dumps(own)})
     before = torch.get_rng_state()
-    with pytest.raises(ValueError, match="giant.safetensors"):
+    with pytest.raises(ValueError, match=r"giant\.safetensors"):
         checkpoint.load(path)
     assert torch.equal(torch.get_rng_state(), before)
 

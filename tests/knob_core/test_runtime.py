@@ -19,7 +19,7 @@ from knob_core import checkpoint, fusion, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.command import Command
-from knob_core.response import respond
+from knob_core.response import State, respond
 from knob_core.runtime import KnobStream, hold
 from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
@@ -94,6 +94,29 @@ def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
         np.testing.assert_allclose(answer.g, wanted.g[:, t], atol=1e-6)
         np.testing.assert_allclose(answer.u, wanted.u[:, t], atol=1e-5)
         np.testing.assert_array_equal(answer.label, wanted.predicted[:, t])
+
+
+@pytest.mark.parametrize("method", models.METHODS)
+def test_switches_flipped_on_the_way_do_the_same_in_the_batch(method):
+    """Live mode is `respond` piece by piece: behind a switch, gate and memory go on as they do here."""
+    torch.manual_seed(0)
+    model = models.build(method, 4).eval()
+    images = torch.rand(STREAMS, 12, 3, 32, 32)
+    with torch.inference_mode():
+        outputs = [x.double().numpy() for x in model(images.flatten(0, 1))]
+    z_static, z_dyn = (z.reshape(STREAMS, 12, -1) for z in outputs[:2])
+    u_star = outputs[2].reshape(STREAMS, 12)
+    stream, past = KnobStream(model, streams=STREAMS), State()
+    for t in range(12):
+        flipped = ({}, {"memory": False}, {"mode": "reset"}, {"on": False}, {}, {})[t // 2]
+        chosen = Settings(zeta=0.3, omega_n=0.5, **flipped)
+        stream.settings = chosen
+        answer = stream.step(images[:, t])
+        one = slice(t, t + 1)
+        b = Branches(z_static[:, one], z_dyn[:, one], u_star[:, one], np.full(STREAMS, -1), np.zeros(1))
+        wanted, past = respond(b, chosen, method, past)
+        np.testing.assert_allclose(answer.g, wanted.g[:, 0], atol=1e-6)
+        np.testing.assert_allclose(answer.probabilities, wanted.probabilities[:, 0], atol=1e-6)
 
 
 def test_one_frame_gives_plain_numbers():

@@ -62,9 +62,9 @@ def test_binary_is_refused() -> None:
         settings.from_toml(b"\xff\xfe\x00PK\x03")
 
 
-@pytest.mark.parametrize("text", ["x = " + "[" * 4900, "version = 1\nzeta = " + "9" * 400, "version = 1\nomega_n = nan"])
+@pytest.mark.parametrize("text", ["x = " + "[" * 4900, "version = 1\nzeta = " + "9" * 400, "version = 1\nzeta = nan"])
 def test_any_hostile_file_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError, match="zeta is|omega_n is|not TOML"):
+    with pytest.raises(ValueError, match=r"zeta is|not TOML"):
         settings.from_toml(text)
 
 
