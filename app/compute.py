@@ -6,6 +6,7 @@ Torch is imported here and nowhere else in the app, inside the worker, when the 
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from knob_core.schedules import SCHEDULES
 BATCH = 120  # images
 KEPT = 8  # results
 MOST_FRAMES = 12_000  # frames x realisations that one job may have
+TURNS = threading.Semaphore(2)  # jobs at work; others wait for theirs
 
 
 class Cancelled(Exception):
@@ -45,6 +47,7 @@ class Job:
     result: Result | None = None
     error: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
+    wanted_by: set[str] = field(default_factory=set)  # sessions
 
     @property
     def over(self) -> bool:
@@ -59,17 +62,27 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: OrderedDict[Choice, Job] = OrderedDict()
 
-    def of(self, choice: Choice) -> Job:
-        """The job of a choice, started if there is none (a failed or cancelled one is tried again)."""
+    def of(self, choice: Choice, who: str = "") -> Job:
+        """The job of a choice for a session, started if there is none (a failed or cancelled one is tried again)."""
         with self._lock:
             job = self._jobs.get(choice)
             if job is None or (job.over and job.result is None):
                 job = self._jobs[choice] = Job(choice)
                 threading.Thread(target=work, args=(job,), daemon=True, name="knob-compute").start()
+            job.wanted_by.add(who)
             self._jobs.move_to_end(choice)
             for old in [c for c, j in self._jobs.items() if j.over][: max(0, len(self._jobs) - KEPT)]:
                 del self._jobs[old]
             return job
+
+    def leave(self, who: str, but: Choice | None = None) -> None:
+        """A session wants nothing more, `but` that; what nobody else wants is stopped."""
+        with self._lock:
+            for choice, job in self._jobs.items():
+                if choice != but and who in job.wanted_by:
+                    job.wanted_by.remove(who)
+                    if not job.wanted_by:
+                        job.stop.set()
 
     def forget(self, choice: Choice) -> None:
         """Drop a job that came to nothing, so that it may be asked for again."""
@@ -87,7 +100,8 @@ class Jobs:
 def work(job: Job) -> None:
     """Run a job to its end, whatever that is."""
     try:
-        job.result = compute(job)
+        with TURNS:
+            job.result = compute(job)
     except Cancelled:
         job.stop.set()
     except Exception as error:  # whatever it was, the page names it and goes on
@@ -97,6 +111,8 @@ def work(job: Job) -> None:
 def compute(job: Job) -> Result:
     """The branches of every frame of every realisation, batch by batch."""
     choice = job.choice
+    if job.stop.is_set():
+        raise Cancelled
     if choice.frames * choice.realisations > MOST_FRAMES:
         raise ValueError(
             f"frames x realisations is {choice.frames * choice.realisations}, expected at most {MOST_FRAMES}"
@@ -106,12 +122,15 @@ def compute(job: Job) -> Result:
         raise FileNotFoundError(
             f"there is no checkpoint {path.name} in {path.parent}, so only shipped streams can be shown for it"
         )
+    first_time = "torch" not in sys.modules
     import torch
 
     from knob_core import checkpoint
     from knob_core.streams import ControlledStream
 
-    gc.freeze()  # or the collection after every rerun would walk all of torch, and the knobs would stutter from now on
+    if first_time:  # or the collection after every rerun would walk all of torch, and the knobs would stutter
+        gc.collect()
+        gc.freeze()
     model = checkpoint.load(path).eval()
     images, labels, _ = load_sample()
     severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+from knob_core.settings import Settings
 
 ZETA = (0.05, 3.0)  # damping ratio
 OMEGA_N = (0.02, 3.0)  # rad/frame
@@ -50,6 +53,17 @@ def presets(trained: tuple[float, float] | None = None) -> list[dict[str, Any]]:
         rows.append(("trained", "trained", *trained, "The values that training found"))
     listed = [dict(zip(("id", "label", "zeta", "omega_n", "help"), row, strict=True), on=True) for row in rows]
     return [*listed, {"id": "off", "label": "off", "on": False, "help": "Frame by frame: no inertia, no memory"}]
+
+
+def within(settings: Settings) -> tuple[Settings, list[str]]:
+    """The setting with both knobs where these can stand, and a word on each that could not."""
+    words = []
+    for name, (low, high) in (("zeta", ZETA), ("omega_n", OMEGA_N)):
+        value = getattr(settings, name)
+        if not low <= value <= high:
+            words.append(f"{name} = {value:g} is outside this console's [{low:g}, {high:g}] and was held there")
+            settings = replace(settings, **{name: min(high, max(low, value))})
+    return settings, words
 
 
 def clamp(value: object, bounds: tuple[float, float], otherwise: float) -> float:

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 PATH = "knob-line"
 LONGEST = 10_000  # characters; a hand has some three hundred
@@ -78,10 +78,13 @@ async def talk(socket: WebSocket) -> None:
         except Exception:
             logging.getLogger(__name__).exception("the direct line failed; its page goes on through Streamlit")
             reply = None
-        if reply is None:
-            await socket.close(1008)
+        try:
+            if reply is None:
+                await socket.close(1008)
+                return
+            await socket.send_text(reply)
+        except (WebSocketDisconnect, RuntimeError):  # it left while its answer was made
             return
-        await socket.send_text(reply)
 
 
 def route(prefix: str = "") -> WebSocketRoute:

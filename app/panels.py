@@ -6,7 +6,7 @@ Numbers come from knob_core, pictures from app.figures; each panel is a figure, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
     measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None else None
     n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
     ideal = _theory_step(s, kind, n)
-    pinned = _theory_step(shown.pin, kind, n) if shown.pin else None
+    pinned = _theory_step(shown.pin, order(replace(shown, settings=shown.pin)), n) if shown.pin else None
     by_theory = theory.step_info(_theory_step(s, kind, THEORY_FRAMES), final=1.0)
     rows: list[list[str]] = [["", "theory", "", *(["measured"] if measured else [])]]
     seen = theory.step_info(measured.median, final=1.0) if measured else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import re
+import secrets
 from typing import Any
 
 import streamlit as st
@@ -87,6 +88,11 @@ def component_value(key: str, name: str) -> Any:
 def said(key: str) -> dict[str, Any]:
     """What the visitor last did at a component with a deck, as Streamlit knows it."""
     return {name: component_value(key, name) for name in line.SAID}
+
+
+def visitor() -> str:
+    """A name for this session among all of the process."""
+    return st.session_state.setdefault("visitor", secrets.token_hex(8))
 
 
 def seat(key: str) -> line.Seat:

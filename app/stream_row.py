@@ -15,6 +15,7 @@ from app import sources, state, takeaway
 from app.choice import CORRUPTION_NAMES, DRAWN, FRAMES, METHODS, REALISATIONS, SEEDS, Choice
 from app.components.gallery import gallery
 from app.components.sketch import POINTS, sketch
+from app.knobs import within
 from app.stream import Stream
 from knob_core import settings as settings_file
 from knob_core.data import CLASSES
@@ -233,7 +234,9 @@ def _take_away(stream: Stream | None) -> None:
         complaints = state.complaints()
         complaints.clear()
         try:
-            desk.push(settings_file.from_toml(upload.getvalue()))
+            settings, held = within(settings_file.from_toml(upload.getvalue()))
+            desk.push(settings)
+            complaints += held
         except ValueError as error:
             complaints.append(f"the settings file cannot be used: {error}")
         st.rerun()

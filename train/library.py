@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from knob_core import data, shipped
 from knob_core.branches import Branches

@@ -185,6 +185,6 @@ st.session_state["calibration_scripts"] = st.session_state.get("calibration_scri
 layout.style()
 selection()  # a link may have something to complain of
 for complaint in state.complaints():
-    st.warning(complaint)
+    st.warning(state.plain(complaint))
 page()
 state.freeze_garbage()

@@ -36,22 +36,25 @@ def waiting(job: Job) -> None:
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(job.progress, f"Computing {job.choice.title()}: {100 * job.progress:.0f} %")
     if button.button("Cancel", key="cancel", help="Go back to the stream on the board", width="stretch"):
-        job.stop.set()
+        st.session_state["cancelled"] = job.choice
+        st.rerun()
 
 
 def find_stream() -> tuple[Stream | None, Job | None]:
     """The chosen stream where it is at hand, otherwise the last one shown and the job that makes the chosen one."""
-    choice = state.choice()
+    choice, who = state.choice(), state.visitor()
+    cancelled = st.session_state.pop("cancelled", None) == choice
+    jobs().leave(who, None if cancelled else choice)
     key = sources.shipped_key(choice)
     try:
         if key is not None:
             return sources.shipped_stream(key, choice.image), None
         job = jobs().known(choice)
-        if job is None or not job.over:
-            return on_the_board()[1], jobs().of(choice)
-        if job.result is not None:
+        if (job is None or not job.over) and not cancelled:
+            return on_the_board()[1], jobs().of(choice, who)
+        if job is not None and job.result is not None:
             return sources.computed_stream(choice, job.result), None
-        if job.error:
+        if job is not None and job.error:
             state.complaints().append(job.error)
     except (OSError, ValueError) as error:
         state.complaints().append(str(error))

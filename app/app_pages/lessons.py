@@ -12,6 +12,7 @@ from app.components.dials import dials
 from app.components.sheet import sheet
 from app.lessons import LESSONS, Lesson, progress, summary
 from app.lessons.book import Book, goal_cards
+from app.panels import THEORY_FRAMES
 from knob_core import theory
 
 ORDER = tuple(LESSONS)
@@ -43,7 +44,7 @@ def regime(values: Mapping[str, float]) -> tuple[str, str]:
     """(under | critical | over, what that means in numbers)."""
     zeta = values["zeta"]
     name = "critical" if 0.95 <= zeta <= 1.05 else "under" if zeta < 1 else "over"
-    info = theory.step_info(theory.step_response(zeta, values["omega_n"], 600), final=1.0)
+    info = theory.step_info(theory.step_response(zeta, values["omega_n"], THEORY_FRAMES), final=1.0)
     return name, f"After a jump: rises in {info.RiseTime:.0f} frames, overshoots by {info.Overshoot:.0f} %."
 
 
@@ -107,7 +108,7 @@ lesson = LESSONS[at()]
 number = ORDER.index(lesson.id) + 1
 book()
 for complaint in state.complaints():
-    st.warning(complaint)
+    st.warning(state.plain(complaint))
 contents()
 words, formula = layout.columns("words", [1.2, 1], "center", "large")
 with words:

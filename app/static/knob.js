@@ -23,7 +23,7 @@ function svg(tag, attributes, parent) {
   return el;
 }
 
-/** Four significant digits at most, and never more than three decimals: 0.7, 0.045, 2.15. */
+/** Three significant digits at most, and never more than four decimals: 0.7, 0.0457, 2.15. */
 export const tidy = (v) => +(+v.toPrecision(3)).toFixed(4);
 
 export class Knob {

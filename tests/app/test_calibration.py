@@ -375,10 +375,11 @@ def test_filters_choose_and_are_kept_in_the_link() -> None:
 
 def test_a_hostile_link_is_named_and_the_page_works() -> None:
     at = page()
-    at.query_params["cells"] = "knob-ode~0~<script>~9"
+    at.query_params["cells"] = "![a](//b.cd/e.png)~0~<script>~9"
     at.run()
     assert not at.exception
     assert "cannot be used" in at.warning[0].value
+    assert r"!\[a\](//b.cd/e.png)" in at.warning[0].value  # words, not a stranger's picture
     assert len(at.get("bidi_component")) == 1
 
 

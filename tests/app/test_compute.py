@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +81,42 @@ def test_a_cancelled_job_may_be_asked_for_again(folder: Path) -> None:
     finished(job)
     again = jobs.of(CHOICE) if job.result is None else job
     assert finished(again).result is not None
+
+
+def test_what_nobody_wants_any_more_is_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(job: Job) -> compute.Result:
+        assert job.stop.wait(60)
+        raise compute.Cancelled
+
+    monkeypatch.setattr(compute, "compute", slow)
+    jobs, other = Jobs(), replace(CHOICE, seed=4)
+    first, second = jobs.of(CHOICE, "ann"), jobs.of(other, "ann")
+    assert jobs.of(CHOICE, "bob") is first
+    jobs.leave("ann", but=other)
+    assert not first.stop.is_set() and not second.stop.is_set()  # Bob still waits for the first
+    jobs.leave("bob")
+    assert finished(first).result is None and not second.stop.is_set()
+    jobs.leave("ann")
+    assert finished(second).result is None
+
+
+def test_two_work_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def counted(job: Job) -> compute.Result:
+        nonlocal at_work, most
+        with lock:
+            at_work, most = at_work + 1, max(most, at_work + 1)
+        time.sleep(0.05)
+        with lock:
+            at_work -= 1
+        raise ValueError("done")
+
+    monkeypatch.setattr(compute, "compute", counted)
+    jobs = Jobs()
+    for job in [jobs.of(replace(CHOICE, seed=seed)) for seed in range(6)]:
+        finished(job)
+    assert most == 2
 
 
 @pytest.mark.parametrize(

@@ -336,6 +336,7 @@ def test_uploaded_severities_are_asked_for(assets: Path) -> None:
 
 
 def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
+    from app.knobs import OMEGA_N, ZETA
     from knob_core import settings as settings_file
     from knob_core.settings import Settings
 
@@ -346,6 +347,9 @@ def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
     assert desk(at).settings == wanted and desk(at).epoch == 1 and not at.warning
     upload(at, "settings_file", b"zeta = 'much'", "knob.toml")
     assert "the settings file cannot be used: version is None" in warnings(at) and desk(at).settings == wanted
+    upload(at, "settings_file", settings_file.to_toml(Settings(zeta=0.0, omega_n=100.0)).encode(), "wide.toml")
+    assert (desk(at).settings.zeta, desk(at).settings.omega_n) == (ZETA[0], OMEGA_N[1])
+    assert "zeta = 0 is outside this console's" in warnings(at) and "omega_n = 100 is outside" in warnings(at)
 
 
 def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:

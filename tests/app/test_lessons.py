@@ -178,6 +178,13 @@ def said(at: AppTest) -> str:
     return "\n".join(element.value for kind in kinds for element in at.get(kind))
 
 
+def test_a_link_cannot_put_a_picture_on_the_page() -> None:
+    at = app()
+    at.query_params["z"] = "![](//evil.co/x)"
+    at.run()
+    assert r"!\[\](//evil.co/x)" in at.warning[0].value
+
+
 def turn(at: AppTest, id: str, values: dict[str, float], **more: Any) -> AppTest:
     at.session_state[f"dials_{id}"] = {"hand": {**values, "epoch": 0, "seq": 1, "done": True, **more}}
     return at.run()

@@ -7,7 +7,9 @@ import json
 import threading
 from typing import Any
 
+import anyio
 import pytest
+from starlette.websockets import WebSocketDisconnect
 
 from app import line
 from app.desk import Desk
@@ -102,3 +104,19 @@ def test_a_hand_that_was_overtaken_on_the_way_is_not_obeyed() -> None:
 @pytest.mark.parametrize("prefix, path", [("", "/knob-line"), ("/tools/knob/", "/tools/knob/knob-line")])
 def test_the_line_lies_under_the_servers_prefix(prefix: str, path: str) -> None:
     assert line.route(prefix).path == path
+
+
+def test_a_page_that_leaves_before_its_answer_is_let_go(caplog: pytest.LogCaptureFixture) -> None:
+    taken = seat()
+
+    class Gone:
+        async def accept(self) -> None: ...
+
+        async def receive(self) -> dict[str, str]:
+            return {"type": "websocket.receive", "text": json.dumps({"token": taken.token, "hand": HAND})}
+
+        async def send_text(self, text: str) -> None:
+            raise WebSocketDisconnect(1006)
+
+    anyio.run(line.talk, Gone())
+    assert taken.answers == 1 and not caplog.records

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import moving
+from app import moving, panels
 from app.desk import Desk, View
 from app.figures.bode import UNITS
 from app.figures.wire import unpack
@@ -135,3 +135,14 @@ def test_live_frames_appear_as_they_come(stream: Stream) -> None:
 def test_a_message_is_small(stream: Stream) -> None:
     for panel in PANELS:
         assert len(json.dumps(moving.message(Desk(view=View(panel)), stream))) < 40_000
+
+
+def test_a_pinned_setting_steps_with_its_own_dynamics(stream: Stream) -> None:
+    """A pinned "off" follows at once, whatever acts now."""
+    u, u_star = stream.branches.u_star, stream.branches.u_star
+    shown = panels.Shown(Settings(), "knob-ode", u, u_star, stream.branches.severity, pin=Settings(on=False))
+    pinned: list[np.ndarray] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(panels.step, "step", lambda ideal, measured, pin: pinned.append(pin))
+        panels.panel("step", shown, "frames")
+    np.testing.assert_array_equal(pinned[0], 1)
