@@ -125,13 +125,14 @@ def compute(job: Job) -> Result:
     first_time = "torch" not in sys.modules
     import torch
 
-    from knob_core import checkpoint
+    from knob_core import checkpoint, devices
     from knob_core.streams import ControlledStream
 
     if first_time:  # or the collection after every rerun would walk all of torch, and the knobs would stutter
         gc.collect()
         gc.freeze()
-    model = checkpoint.load(path).eval()
+    device = devices.pick()
+    model = checkpoint.load(path, device)
     images, labels, _ = load_sample()
     severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))
     stream = ControlledStream(images[[choice.image]], severity, choice.corruption, choice.realisations, choice.seed)
@@ -146,10 +147,9 @@ def compute(job: Job) -> Result:
         if job.stop.is_set():
             raise Cancelled
         with torch.inference_mode():
-            outputs = model(batch.images)
+            outputs = model(batch.images.to(device))  # drawn on the CPU: other devices draw other noise
         where = (batch.realisation, batch.frame)
-        z_static[where], z_dyn[where] = outputs.z_static.numpy(), outputs.z_dyn.numpy()
-        u_star[where] = outputs.u_star.numpy()
+        z_static[where], z_dyn[where], u_star[where] = (x.cpu().numpy() for x in outputs)
         done += len(batch)
         job.progress = done / len(stream)
     pixels = [stream.frames(int(t), int(t) + 1)[0].permute(1, 2, 0).numpy() for t in film_frames(choice.frames)]

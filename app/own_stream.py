@@ -101,16 +101,17 @@ def of_pictures(
         raise ValueError(f"there is no knob-ode checkpoint in {FOLDER}, so pictures cannot be judged; logits can")
     import torch
 
-    from knob_core import checkpoint
+    from knob_core import checkpoint, devices
     from knob_core.pixels import to_unit
 
     images, labels = pictures.images[:MOST_FRAMES], pictures.labels[:MOST_FRAMES]
-    net = checkpoint.load(FOLDER / f"{model[0]}-s{model[1]}.safetensors")
+    device = devices.pick()
+    net = checkpoint.load(FOLDER / f"{model[0]}-s{model[1]}.safetensors", device)
     parts = []
     for start in range(0, len(images), 100):
         tell(start / len(images))
         with torch.inference_mode():
-            parts.append([x.numpy() for x in net(to_unit(images[start : start + 100]))])
+            parts.append([x.cpu().numpy() for x in net(to_unit(images[start : start + 100], device))])
     z_static, z_dyn, u_star = (np.concatenate(part)[None] for part in zip(*parts, strict=True))
     steady = (labels == labels[0]).all()
     truth = np.array([labels[0] if steady else -1])

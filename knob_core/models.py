@@ -19,7 +19,6 @@ from knob_core._checks import readable
 from knob_core._torchvision import torchvision
 from knob_core.data import MEAN, STD
 
-METHODS = ("static", "attention", "knob-ia", "ode-lite", "knob-ode")
 MODES = ("reset", "settled")  # one step from rest, as the paper's tables; the gate of a stream that has come to rest
 HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
 
@@ -291,6 +290,7 @@ class KnobODE(GatedClassifier):
 
 
 _CLASSES: dict[str, type[GatedClassifier]] = {c.method: c for c in (Static, Attention, KnobIA, ODELite, KnobODE)}
+METHODS = tuple(_CLASSES)  # in the family's order
 
 
 def build(method: str, width: int = 64, num_classes: int = 10) -> GatedClassifier:

@@ -73,11 +73,6 @@ def load_stream(key: StreamKey, root: Path = ASSETS) -> Branches:
     return Branches(**_floats(arrays), labels=labels, severity=arrays["severity"].astype(np.float32))
 
 
-def sample_places(key: StreamKey) -> np.ndarray:
-    """(R,) which sample image each path shows."""
-    return np.repeat(np.array(key.images), key.realisations)
-
-
 def render(key: StreamKey) -> ControlledStream:
     """The stream's pixels, made anew when asked for; this needs torch."""
     from knob_core.data import load_sample

@@ -55,6 +55,27 @@ def test_the_live_arithmetic_needs_no_torch(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
+def test_the_doors_open_and_cost_nothing_before() -> None:
+    import knob_core
+
+    code = "import sys, knob_core; sys.exit(bool({'torch', 'numpy', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+    assert 8 <= len(knob_core.__all__) <= 12
+    for name in knob_core.__all__:
+        assert callable(getattr(knob_core, name)), name
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = knob_core.nothing
+
+
+def test_a_registry_lists_the_same_methods_everywhere() -> None:
+    from app import benchmark, choice
+    from knob_core import models, response
+    from train.report import results
+
+    for listed in (response.DYNAMICS, choice.METHODS, benchmark.METHODS, results.NAMES):
+        assert set(models.METHODS) <= set(listed), listed
+
+
 def test_requirements_are_exact() -> None:
     lines = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
     assert all(re.fullmatch(r"[a-z0-9_-]+==[0-9.]+", line) for line in lines), lines

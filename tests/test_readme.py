@@ -16,7 +16,7 @@ from knob_core import settings as settings_file
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 

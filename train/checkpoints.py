@@ -26,7 +26,7 @@ def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, header:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
     save_file({name: value.contiguous() for name, value in tensors.items()}, temporary, {"header": json.dumps(header)})
-    with temporary.open("rb") as file:
+    with temporary.open("r+b") as file:
         os.fsync(file.fileno())
     temporary.replace(path)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import hashlib
 import io
 import json
@@ -121,7 +120,12 @@ def _replace(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _alone_in(out: Path) -> Iterator[None]:
-    """A lock on the folder itself, which the system lifts however the process ends."""
+    """A lock on the folder itself, which the system lifts however the process ends; Windows has none."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
     folder = os.open(out, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -14,6 +14,8 @@ import torch.distributed as dist
 import torch.distributed.nn.functional as dist_nn
 from torch import Tensor, nn
 
+from knob_core import devices
+
 
 def start(device: torch.device) -> tuple[int, int]:
     """Join the other processes, if any: (rank, number of processes)."""
@@ -25,7 +27,7 @@ def start(device: torch.device) -> tuple[int, int]:
 
 def own_device(name: str = "auto") -> torch.device:
     """The device of that name; "auto" is a GPU where there is one. Processes of one machine take a GPU each."""
-    device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
+    device = devices.pick(name)
     alone = device.type != "cuda" or device.index is not None
     return device if alone else torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
 

@@ -139,7 +139,7 @@ def _write_history(history: list[dict[str, float]], path: Path) -> None:
     writer.writeheader()
     writer.writerows(history)
     temporary = path.with_name(path.name + ".part")
-    temporary.write_text(buffer.getvalue())
+    temporary.write_text(buffer.getvalue(), encoding="utf-8", newline="")
     temporary.replace(path)
 
 

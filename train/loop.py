@@ -25,7 +25,6 @@ from train.recipes import Recipe, Stage
 
 SAVE_SECONDS = 60.0  # between states within an epoch
 CHECK_STEPS = 20  # between looks at the running loss
-WATCHED = ("loss", "train_accuracy", "train_gate")
 
 StepFunction = Callable[[nn.Module, Batch, Recipe, int], Step]
 

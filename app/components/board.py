@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.components.loader import common, nothing, register
+from app.components.loader import common, register
 from app.figures.bode import UNITS
 from app.panels import PANELS
 
-_board = register("knob_board", "board")
 _tape = register("knob_tape", "tape")
 
 
@@ -21,9 +20,3 @@ def spec() -> dict[str, Any]:
     """The board's tabs and units."""
     panels = [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()]
     return {"panels": panels, "units": UNITS}
-
-
-def board(message: dict[str, Any], *, key: str) -> dict[str, Any] | None:
-    """Mount the board with what moves; what the visitor chose to look at comes back (None: nothing yet)."""
-    data = {**common(), **message, "spec": spec()}
-    return _board(key=key, data=data, default={"view": None}, on_view_change=nothing).view

@@ -107,29 +107,3 @@ def corrupt(images: Tensor, name: str, severity: Severity, generator: Generator 
     f = _check_name(name)
     _check_images(images)
     return _render(f, images, _check_severity(severity, images), generator)
-
-
-@torch.no_grad()
-def corrupt_mixed(
-    images: Tensor,
-    choice: Tensor,
-    severity: Severity,
-    generator: Generator | None = None,
-    names: Sequence[str] = TRAINING,
-) -> Tensor:
-    """Image i under corruption names[choice[i]] at its severity; choice -1 leaves it alone. One call per corruption."""
-    fs = [_check_name(name) for name in names]
-    _check_images(images)
-    s = _check_severity(severity, images)
-    if choice.shape != (len(images),) or choice.dtype.is_floating_point:
-        raise ValueError(f"choice must be integers of shape ({len(images)},), got {choice.dtype} {tuple(choice.shape)}")
-    choice = choice.to(images.device)
-    low, high = (int(v) for v in choice.aminmax()) if len(choice) else (-1, -1)
-    if low < -1 or high >= len(fs):
-        raise ValueError(f"choice must lie in [-1, {len(fs) - 1}], got {low} to {high}")
-    out = images.clone()
-    for k, f in enumerate(fs):
-        group = (choice == k).nonzero().squeeze(1)
-        if len(group):
-            out[group] = _render(f, images[group], s[group], generator)
-    return out

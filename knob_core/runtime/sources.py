@@ -72,11 +72,9 @@ def source_of(model: Any, device: str = "auto") -> Source:
     """A source from a checkpoint's path, one of our models, or something that is a source already."""
     if isinstance(model, Source):
         return model
-    import torch
+    from knob_core import checkpoint, devices, models
 
-    from knob_core import checkpoint, models
-
-    where = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
+    where = devices.pick(device)
     if isinstance(model, (str, os.PathLike)):
         return GatedSource(checkpoint.load(model), where)
     if isinstance(model, models.GatedClassifier):

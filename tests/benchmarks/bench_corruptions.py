@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch.nn.functional import cross_entropy
 
-from knob_core.corruptions import NAMES, TRAINING, corrupt, corrupt_mixed
+from knob_core.corruptions import NAMES, corrupt
 from knob_core.data import load_sample
 from knob_core.models import build
+from train.batches import corrupt_chunk
 
 Picture = NDArray[np.uint8]
 RNG = np.random.RandomState(0)  # the generator that the recipe draws from
@@ -165,9 +166,7 @@ def test_batches_beat_the_recipe() -> None:
 def test_training_corruptions_in_a_step() -> None:
     x = pictures(128)
     labels = torch.arange(128) % 10
-    choice = torch.arange(128) % 8  # half of the images
-    choice = torch.where(choice < len(TRAINING), choice, -1)
-    severity = torch.linspace(0, 5, 128)
+    generator = torch.Generator().manual_seed(0)
     model = build("static", width=16)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
@@ -177,6 +176,6 @@ def test_training_corruptions_in_a_step() -> None:
         (cross_entropy(out.z_static, labels) + cross_entropy(out.z_dyn, labels)).backward()
         optimiser.step()
 
-    train, spoil = fastest(step, 2), fastest(lambda: corrupt_mixed(x, choice, severity), 5)
+    train, spoil = fastest(step, 2), fastest(lambda: corrupt_chunk(x, 5.0, 0.5, generator), 5)
     print(f"\nstep {train:.0f} ms, corruptions {spoil:.1f} ms: {spoil / train:.3f}")
     assert spoil <= 0.15 * train

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from knob_core.corruptions import NAMES, TEST, TRAINING, corrupt, corrupt_mixed
+from knob_core.corruptions import NAMES, TEST, TRAINING, corrupt
 from knob_core.data import load_sample
 
 CHANCE_FREE = (
@@ -200,26 +200,3 @@ class TestBadInput:
     def test_not_a_tensor(self) -> None:
         with pytest.raises(ValueError, match="images must be a tensor"):
             corrupt(self.x.numpy(), "fog", 1)  # type: ignore[arg-type]
-
-
-class TestMixed:
-    def test_each_image_gets_its_own(self, pictures: Tensor) -> None:
-        x = pictures[:10]
-        choice = torch.tensor([-1, 0, 1, 2, 3, 3, 2, 1, 0, -1])
-        severity = torch.linspace(0.5, 5, 10)
-        y = corrupt_mixed(x, choice, severity, seeded(0))
-        assert torch.equal(y[choice == -1], x[choice == -1])
-        g = seeded(0)
-        for k, name in enumerate(TRAINING):
-            group = choice == k
-            assert torch.equal(y[group], corrupt(x[group], name, severity[group], g))
-
-    def test_any_names(self, pictures: Tensor) -> None:
-        y = corrupt_mixed(pictures[:2], torch.tensor([1, 0]), 3.0, names=("contrast", "brightness"))
-        assert torch.equal(y[:1], corrupt(pictures[:1], "brightness", 3))
-        assert torch.equal(y[1:], corrupt(pictures[1:2], "contrast", 3))
-
-    @pytest.mark.parametrize("choice", [[0, 4], [-2, 0], [0], [0.0, 1.0]])
-    def test_bad_choice(self, choice: list[float], pictures: Tensor) -> None:
-        with pytest.raises(ValueError, match="choice must"):
-            corrupt_mixed(pictures[:2], torch.tensor(choice), 1.0)

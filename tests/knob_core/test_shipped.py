@@ -71,10 +71,6 @@ def test_cells_say_which_they_are(root: Path) -> None:
     assert shipped.models(root) == [("knob-ode", 0)]
 
 
-def test_paths_know_their_image() -> None:
-    assert shipped.sample_places(KEY).tolist() == [3, 3, 5, 5]
-
-
 def test_a_changed_byte_is_noticed_and_named(root: Path) -> None:
     path = root / "streams/gated.npz"
     shipped.load_stream(KEY, root)
