@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from app.choice import METHODS
 from app.knobs import OMEGA_N, ZETA, clamp
 from knob_core.paths import ASSETS
 
@@ -15,6 +16,16 @@ FOLDER = ASSETS / "checkpoints"
 def path_of(method: str, seed: int) -> Path:
     """Where a model's weights are, if they ship."""
     return FOLDER / f"{method}-s{seed}.safetensors"
+
+
+def at_hand() -> list[tuple[str, int]]:
+    """(method, seed) of every checkpoint, in the family's order."""
+    found = []
+    for path in FOLDER.glob("*-s*.safetensors"):
+        method, _, seed = path.stem.rpartition("-s")
+        if method in METHODS and seed.isdecimal():
+            found.append((method, int(seed)))
+    return sorted(found, key=lambda model: (model[1], list(METHODS).index(model[0])))
 
 
 def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:

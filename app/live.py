@@ -45,12 +45,13 @@ class Live:
             self.due -= count
         self.turns = [turn for turn in self.turns if turn[0] > self.t - frames] or self.turns[-1:]
 
-    def window(self, branches: Branches) -> tuple[Branches, Response]:
-        """The frames on the screen in the order in which they arrived, for measuring."""
-        assert self.response is not None
+    def window(self, branches: Branches, response: Response | None = None) -> tuple[Branches, Response]:
+        """The frames on the screen in the order in which they arrived, for measuring; of `response` where given."""
+        response = response or self.response
+        assert response is not None
         frames = branches.z_static.shape[1]
         if self.t <= frames:
-            return cut(branches, 0, self.t), part(self.response, np.arange(self.t))
+            return cut(branches, 0, self.t), part(response, np.arange(self.t))
         order = (np.arange(frames) + self.t) % frames
         rolled = Branches(
             branches.z_static[:, order],
@@ -59,7 +60,7 @@ class Live:
             branches.labels,
             branches.severity[order],
         )
-        return rolled, part(self.response, order)
+        return rolled, part(response, order)
 
     def marks(self, frames: int) -> list[int]:
         """Where on the screen the operator turned (the first entry is the start and no turn)."""

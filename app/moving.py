@@ -58,9 +58,8 @@ def message(desk: Desk, stream: Stream) -> dict[str, Any]:
         stream.branches.severity,
         pin=desk.pin,
     )
-    return _message(
-        desk, stream, response, traces, shown, {"A": measure(stream.branches, pinned)} if pinned else {}, []
-    )
+    others = {"A": measure(stream.branches, pinned)} if pinned else {}
+    return _message(desk, stream, response, traces, shown, [], stream.raw, others)
 
 
 def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
@@ -69,8 +68,12 @@ def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
     live.advance(stream.branches, desk.settings, stream.method)
     assert live.response is not None
     rows, frames = stream.rows(), stream.frames
-    if live.t > 2:
+    pinned = respond(stream.branches, desk.pin, stream.method)[0] if desk.pin else None
+    raw, others = stream.raw, {}
+    if live.t > 2:  # all of them over the frames that have arrived, or they could not be compared
         desk.measured(measure(*live.window(stream.branches)), stream.id)
+        raw = measure(*live.window(stream.branches, stream.frame_by_frame))
+        others = {"A": measure(*live.window(stream.branches, pinned))} if pinned else {}
     response = live.response
     gap = np.zeros(frames, bool)
     if live.t > frames:  # a little darkness ahead of the beam shows where it writes
@@ -78,10 +81,13 @@ def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
     g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
     g[:, gap] = p[:, gap] = np.nan
     traces = scope.moving(g, p, np.where(response.predicted[rows][0] < 0, 0, stream.share_wrong(response)))
+    if pinned:
+        traces += scope.pinned(np.median(pinned.g[rows], axis=0), np.median(pinned.p_max[rows], axis=0))
     head = (live.t - 1) % frames
     shown = Shown(
-        desk.settings, stream.method, response.u[rows], stream.branches.u_star[rows], stream.branches.severity, head
-    )
+        desk.settings, stream.method, response.u[rows], stream.branches.u_star[rows], stream.branches.severity, head,
+        desk.pin,
+    )  # fmt: skip
     shapes = scope.turn_marks(live.marks(frames))
     shapes.append(
         {
@@ -94,19 +100,19 @@ def _live(desk: Desk, stream: Stream) -> dict[str, Any]:
             "line": {"color": "text", "width": 1},
         }
     )
-    return _message(desk, stream, response, traces, shown, {}, shapes)
+    return _message(desk, stream, response, traces, shown, shapes, raw, others)
 
 
 def _message(
     desk: Desk, stream: Stream, response: Response, traces: list[dict[str, Any]], shown: Shown,
-    others: dict[str, StreamMeasures], shapes: list[dict[str, Any]],
+    shapes: list[dict[str, Any]], raw: StreamMeasures, others: dict[str, StreamMeasures],
 ) -> dict[str, Any]:  # fmt: skip
     s = desk.settings
     path = stream.rows().start
     film = stream.film_frames
     predicted = response.predicted[path, film]
     legend = [entry for entry in LEGEND if entry[0] not in ("pin", "turn")]
-    if desk.pin and desk.live is None:
+    if desk.pin:
         legend.append(LEGEND[-2])
     if desk.live is not None:
         legend.append(LEGEND[-1])
@@ -126,7 +132,7 @@ def _message(
             "path": pack(response.predicted[path], "i2"),  # (T,) for the cursor; -1 where nothing has arrived
         },
         "panel": panel(desk.view.panel, shown, desk.view.unit),
-        "readouts": readouts(desk, stream.raw, others),
+        "readouts": readouts(desk, raw, others),
     }  # fmt: skip
 
 
@@ -172,7 +178,7 @@ def regime(settings: Settings, method: str) -> tuple[str, str]:
         return "", "Off: every frame is judged alone."
     kind = {"underdamped": "under", "overdamped": "over"}.get(theory.regime(settings.zeta), "critical")
     if settings.mode == "reset":
-        return kind, "Reset Mode: every frame starts from rest; nothing is carried over."
+        return "", "Reset Mode: every frame starts from rest; nothing is carried over."
     if DYNAMICS[method] == "first order":
         return "", "First-order gate: only ωₙ acts on it, and it never overshoots."
     if DYNAMICS[method] == "none":

@@ -28,6 +28,13 @@ class OwnStream(Stream):
     """A stream whose classes may be anybody's."""
 
     names: tuple[str, ...] = ()
+    severity_known: bool = True
+
+    @property
+    def drawn_severity(self) -> np.ndarray:
+        """Nothing where nothing was recorded: 0 would say that the pictures were clean."""
+        known = super().drawn_severity
+        return known if self.severity_known else np.full_like(known, np.nan)
 
     def tape(self) -> dict[str, Any]:
         """As a shipped stream's, with the visitor's classes."""
@@ -83,7 +90,9 @@ def of_logits(id: str, title: str, uploaded: Uploaded, command: Command | None =
     if uploaded.severity is None:
         notes.append("No severity was recorded, so lag after a step cannot be told.")
     names = CLASSES if classes == len(CLASSES) else tuple(f"class {k}" for k in range(classes))
-    return OwnStream(id, title, "knob-ode", branches, 1, names=tuple(names)), notes
+    return OwnStream(
+        id, title, "knob-ode", branches, 1, names=tuple(names), severity_known=uploaded.severity is not None
+    ), notes
 
 
 def shipped_model() -> tuple[str, int] | None:
@@ -124,5 +133,13 @@ def of_pictures(
         notes.append(f"The labels {known}: {NEEDS_LABELS} stay empty.")
     pixels = np.moveaxis(images[film_frames(len(images))], 1, -1)
     return OwnStream(
-        id, title, net.method, branches, 1, pixels=pixels, trained=trained_knobs(*model), names=CLASSES
+        id,
+        title,
+        net.method,
+        branches,
+        1,
+        pixels=pixels,
+        trained=trained_knobs(*model),
+        names=CLASSES,
+        severity_known=False,
     ), notes

@@ -6,7 +6,7 @@ Numbers come from knob_core, pictures from app.figures; each panel is a figure, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from knob_core import gate, theory
 from knob_core.response import DYNAMICS
 from knob_core.settings import Settings
 from knob_core.stream_dynamics import command_noise, step_answer, tone_answer
+from knob_core.stream_measures import steps
 
 PANELS = {
     "step": ("Step", "How the gate goes to a new level: measured on this stream, and by theory"),
@@ -55,21 +56,26 @@ def order(shown: Shown) -> str:
     return DYNAMICS[shown.method] if shown.settings.on and shown.settings.mode == "continuous" else "none"
 
 
-def _theory_step(settings: Settings, kind: str, n: int) -> np.ndarray:
+def _theory_step(settings: Settings, method: str, n: int) -> np.ndarray:
+    """(n,) part of the way; NaN where theory has no word: a first-order gate in Reset Mode is not linear in u."""
+    kind = DYNAMICS[method] if settings.on else "none"
+    if kind == "none":
+        return np.ones(n)
+    if settings.mode == "reset":
+        return np.full(n, gate.reset_gain(settings.zeta, settings.omega_n) if kind == "second order" else np.nan)
     if kind == "second order":
         return theory.step_response(settings.zeta, settings.omega_n, n)
-    if kind == "first order":
-        return theory.ema_step_response(settings.omega_n, n)
-    return np.ones(n)
+    return theory.ema_step_response(settings.omega_n, n)
 
 
 def _step(shown: Shown, unit: str) -> dict[str, Any]:
-    kind, s = order(shown), shown.settings
-    measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None else None
+    s = shown.settings
+    gated = shown.method != "static"
+    measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None and gated else None
     n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
-    ideal = _theory_step(s, kind, n)
-    pinned = _theory_step(shown.pin, order(replace(shown, settings=shown.pin)), n) if shown.pin else None
-    by_theory = theory.step_info(_theory_step(s, kind, THEORY_FRAMES), final=1.0)
+    ideal = _theory_step(s, shown.method, n)
+    pinned = _theory_step(shown.pin, shown.method, n) if shown.pin else None
+    by_theory = theory.step_info(np.nan_to_num(_theory_step(s, shown.method, THEORY_FRAMES)), final=1.0)
     rows: list[list[str]] = [["", "theory", "", *(["measured"] if measured else [])]]
     seen = theory.step_info(measured.median, final=1.0) if measured else None
     for label, name in (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("overshoot", "Overshoot")):
@@ -87,10 +93,16 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
         several = f"{measured.count} steps" if measured.count > 1 else "the step"
         note = f"blue: {several} of this stream, median and middle half of the paths; dashed: theory"
         note += ", in grey of A" * (pinned is not None)
+    elif not gated:
+        note = "this model has no gate: it always answers with its static branch"
     elif shown.head is not None:
         note = "theory; steps are measured when the stream is not playing"
+    elif steps(shown.severity):
+        note = "the gate hardly moves at this stream's steps, so theory stands alone"
     else:
-        note = "this schedule makes no sudden step that holds, so theory stands alone"
+        note = "there is no sudden step that holds in this stream, so theory stands alone"
+    if s.on and s.mode == "reset":
+        note += "; in Reset Mode the gate goes its one step at once, and no further"
     return {"figure": step.step(ideal, measured, pinned), "numbers": rows, "note": note}
 
 

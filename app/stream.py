@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from app.figures import scope
-from knob_core import gate
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.films import film_frames
@@ -60,6 +59,11 @@ class Stream:
         """The shown image's class, -1 where unknown."""
         return int(self.branches.labels[self.rows().start])
 
+    @property
+    def drawn_severity(self) -> np.ndarray:
+        """(T,) as the scope draws it; NaN where it is not known."""
+        return self.branches.severity
+
     @cached_property
     def frame_by_frame(self) -> Response:
         """What the model says without inertia and without memory: the ghost."""
@@ -80,8 +84,8 @@ class Stream:
         rows = self.rows()
         ghost = self.frame_by_frame
         figure = scope.base(
-            self.branches.severity,
-            np.median(gate.sigmoid(self.branches.u_star[rows]), axis=0),
+            self.drawn_severity,
+            np.median(ghost.g[rows], axis=0),
             np.median(ghost.p_max[rows], axis=0),
             self.share_wrong(ghost),
         )

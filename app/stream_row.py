@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import sources, state, takeaway
+from app import checkpoints, sources, state, takeaway
 from app.choice import CORRUPTION_NAMES, DRAWN, FRAMES, METHODS, REALISATIONS, SEEDS, Choice
 from app.components.gallery import gallery
 from app.components.sketch import POINTS, sketch
@@ -81,8 +81,10 @@ def row(stream: Stream | None) -> None:
         _shape(choice)
     with model:
         now = (choice.method, choice.model)
-        models = list(dict.fromkeys([*((key.method, key.seed) for key in sources.library()), now]))
-        _menu("model", "Model", models, now, _model_words, "Method and training seed of the checkpoint")
+        quick = ((key.method, key.seed) for key in sources.library())
+        models = list(dict.fromkeys([*quick, *checkpoints.at_hand(), now]))
+        help = "Method and training seed of the checkpoint; streams of seed 0 appear at once, the others are computed"
+        _menu("model", "Model", models, now, _model_words, help)
     with away, st.popover("Take away", width="stretch", help="Settings file, data and figures of what you see"):
         _take_away(stream)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from app.desk import Desk
 from app.figures.palette import painted
+from app.figures.wire import unpack
 from app.moving import describe, message, quartiles
 from app.stream import Stream
-from knob_core import gate
 from knob_core.data import CLASSES
 from knob_core.response import Response, respond
 
@@ -26,7 +26,7 @@ def csv_text(desk: Desk, stream: Stream) -> str:
     columns: dict[str, Any] = {
         "frame": np.arange(stream.frames),
         "severity": stream.branches.severity,
-        "command": np.median(gate.sigmoid(stream.branches.u_star[rows]), axis=0),
+        "command": np.median(ghost.g[rows], axis=0),
         "gate": g[1], "gate_q1": g[0], "gate_q3": g[2],
         "confidence": p[1], "confidence_q1": p[0], "confidence_q3": p[2],
         "share_wrong": stream.share_wrong(response),
@@ -57,9 +57,11 @@ def html_text(desk: Desk, stream: Stream, theme: str = "light") -> str:
     with desk.lock:
         sent = message(desk, stream)
     base = stream.tape()["figure"]
+    layout = {**base["layout"], "title": {"text": sent["caption"]}, "annotations": []}
+    layout["xaxis"] = {**layout["xaxis"], "title": {"text": "frame"}}
     scope: dict[str, Any] = {
-        "data": [*base["data"], *sent["scope"]["data"]],
-        "layout": {**base["layout"], "title": {"text": sent["caption"]}},
+        "data": [_alone(trace) for trace in (*base["data"], *sent["scope"]["data"])],
+        "layout": layout,
     }
     parts = []
     for i, figure in enumerate(part for part in (scope, sent["panel"]["figure"]) if part):
@@ -67,6 +69,7 @@ def html_text(desk: Desk, stream: Stream, theme: str = "light") -> str:
         figure["layout"] |= {
             "margin": {"l": 70, "r": 20, "t": 50 if i == 0 else 20, "b": 45},
             "height": 560 if i == 0 else 340,
+            "showlegend": True,
         }
         parts.append(
             pio.to_html(figure, full_html=False, include_plotlyjs=i == 0, validate=True, config={"displaylogo": False})
@@ -74,3 +77,9 @@ def html_text(desk: Desk, stream: Stream, theme: str = "light") -> str:
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Knob</title><body>{''.join(parts)}</body></html>"
     )
+
+
+def _alone(trace: dict[str, Any]) -> dict[str, Any]:
+    """A trace of ours for plotly alone: it unpacks no array inside a list, and would name the nameless."""
+    packed = {"z": [unpack(row).tolist() for row in trace["z"]]} if trace["type"] == "heatmap" else {}
+    return {**trace, **packed, "showlegend": "name" in trace}

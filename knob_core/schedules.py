@@ -108,9 +108,10 @@ def constant(n: int, level: float = 3.0) -> Severity:
     off=(PART, "when it turns good again, as a part of the stream"),
 )
 def step(n: int, low: float = 1.0, high: float = 5.0, on: float = 0.25, off: float = 0.75) -> Severity:
-    """Suddenly bad, and suddenly good again."""
-    t = np.arange(n)
-    return np.where((t >= round(on * n)) & (t < round(off * n)), float(high), float(low))
+    """Suddenly bad, and suddenly good again; it begins and ends bad where it turns good before it turns bad."""
+    t, first, last = np.arange(n), round(on * n), round(off * n)
+    bad = (t >= first) & (t < last) if on <= off else (t >= first) | (t < last)
+    return np.where(bad, float(high), float(low))
 
 
 @_schedule(

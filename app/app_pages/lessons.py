@@ -45,7 +45,8 @@ def regime(values: Mapping[str, float]) -> tuple[str, str]:
     zeta = values["zeta"]
     name = "critical" if 0.95 <= zeta <= 1.05 else "under" if zeta < 1 else "over"
     info = theory.step_info(theory.step_response(zeta, values["omega_n"], THEORY_FRAMES), final=1.0)
-    return name, f"After a jump: rises in {info.RiseTime:.0f} frames, overshoots by {info.Overshoot:.0f} %."
+    rise = f"{info.RiseTime:.0f} frame{'s' * (round(info.RiseTime) != 1)}"
+    return name, f"After a jump: rises in {rise}, overshoots by {info.Overshoot:.0f} %."
 
 
 @st.fragment(key="lesson")

@@ -22,6 +22,7 @@ from knob_core.data import CLASSES
 from knob_core.uploads import Uploaded, read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
 
+MOST_MB = 50  # .streamlit/config.toml has the same: more never reaches us
 LOGITS = ["npz", "npy", "csv", "parquet"]
 PICTURES = ["zip", *(kind.removeprefix(".") for kind in KINDS), "csv"]
 FORMATS = """
@@ -34,7 +35,7 @@ FORMATS = """
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
 may lie beside them.
 
-Files are read in memory and forgotten when you leave.
+Files are read in memory, kept while this page is open in your browser, and never written to a disk.
 """
 
 
@@ -62,6 +63,8 @@ def fast(stream: OwnStream) -> None:
 
     seat.reply = answer
     console(seat.answer(state.said("own_console")), key="own_console")
+    if desk.done:
+        state.write_link()
 
 
 def read(kind: str, files: list[tuple[str, bytes]]) -> None:
@@ -102,8 +105,10 @@ def upload() -> None:
     kinds = ["Logits", "Pictures", "Folder of pictures"]
     told = "Answers of a model of your own, or pictures for ours"
     kind = left.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=told) or "Logits"
+    round_ = st.session_state.get("own_round", 0)
     given = middle.file_uploader(
-        "Your stream", LOGITS if kind == "Logits" else PICTURES, key=f"own_files_{kind}", max_upload_size=200,
+        "Your stream", LOGITS if kind == "Logits" else PICTURES, key=f"own_files_{kind}_{round_}",
+        max_upload_size=MOST_MB,
         accept_multiple_files="directory" if kind.startswith("Folder") else kind == "Pictures",
         help="Which files are taken is said under Formats, or below",
     )  # fmt: skip
@@ -121,7 +126,15 @@ def choose_stream(stream: OwnStream) -> OwnStream:
         return stream
     number = st.number_input("Stream on the scope", 1, stream.images, 1, key=f"own_number_{stream.id}",
                              help=f"The read-outs run over all {stream.images} streams")  # fmt: skip
-    return replace(stream, id=f"{stream.id}-{number}", image=int(number) - 1)
+    title = f"{stream.title}, stream {number} (read-outs over all {stream.images})"
+    return replace(stream, id=f"{stream.id}-{number}", title=title, image=int(number) - 1)
+
+
+def forget() -> None:
+    """Let go of the visitor's files."""
+    for name in ("own_stream", "own_notes", "own_uploaded", "own_command", "own_seen", "own_complaint"):
+        st.session_state.pop(name, None)
+    st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
 
 
 def tune(stream: OwnStream) -> None:
@@ -159,8 +172,10 @@ def take_away() -> None:
     uploaded: Uploaded | None = st.session_state.get("own_uploaded")
     if uploaded is None:
         lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'
+        needs = []
     elif uploaded.u_star is not None:
         lines = 'stream = KnobStream(wrap.two_branch(model), settings="knob.toml")'
+        needs = ["from knob_core import wrap"]
     else:
         door = "classifier" if uploaded.z_dyn is uploaded.z_static else "two_branch"
         own = command or Command()
@@ -170,7 +185,9 @@ def take_away() -> None:
             f"source = wrap.{door}(model, command)\n"
             'stream = KnobStream(source, settings="knob.toml")'
         )
-    st.code(f"{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
+        needs = ["from knob_core import wrap", "from knob_core.command import Command"]
+    imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
+    st.code(f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
@@ -189,6 +206,7 @@ with stage:
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
             st.caption(" ".join(st.session_state["own_notes"]))
+            st.button("Forget this stream", key="own_forget", on_click=forget, help="Let go of your files at once")
         with above:
             fast(shown)
         with below[1]:

@@ -24,6 +24,10 @@ class Book:
     epoch: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LESSONS, 0))  # raised when Python moves a dial
     seq: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LESSONS, 0))  # the last hand that was taken
 
+    def __post_init__(self) -> None:
+        for id, values in self.done.items():  # a link shows what it proves
+            self.values[id] = dict(values)
+
     def take(self, lesson: Lesson, hand: object) -> bool:
         """What the hand did, clamped; True where it has let go. Hands of another epoch are stale."""
         if not isinstance(hand, Mapping) or hand.get("epoch") != self.epoch[lesson.id]:

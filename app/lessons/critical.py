@@ -29,7 +29,7 @@ def goals(values: Values) -> tuple[Goal, ...]:
     overshoot = 100 * max(0.0, float(theory.continuous_step_response(zeta, omega_n, t).max()) - 1)
     slower = arrival(zeta, omega_n) / arrival(1.0, omega_n) - 1
     return (
-        Goal("no overshoot", f"{overshoot:.2f} %", overshoot < OVERSHOOT),
+        Goal("no overshoot, not even between frames", f"{overshoot:.2f} %", overshoot < OVERSHOOT),
         Goal(
             f"at most {100 * SLOWER:.0f} % slower than the quickest",
             f"{100 * slower:+.0f} %".replace("-", "−"),

@@ -9,7 +9,7 @@ from app.knobs import KNOBS
 ZETA, OMEGA_N = KNOBS
 FRAME_RATE: dict[str, Any] = {
     "id": "frame_rate", "symbol": "fps", "name": "camera", "low": 5.0, "high": 60.0, "home": 30.0, "unit": "frames/s",
-    "words": ["few frames", "many"], "ticks": [5, 10, 20, 30, 40, 50, 60],
+    "words": ["few", "many"], "ticks": [5, 10, 20, 30, 40, 50, 60],
     "zones": [[5, 24, "slow"], [24, 60, "middle"]],
     "help": "How many frames the camera takes a second. Drag up or right; Shift is fine; or type a number.",
 }  # fmt: skip

@@ -28,7 +28,7 @@ def goals(values: Values) -> tuple[Goal, ...]:
     overshoot = theory.step_info(theory.step_response(values["zeta"], values["omega_n"], 600), final=1.0).Overshoot
     return (
         Goal("90 % of the way after 2 seconds (1.8 to 2.2)", f"{seconds:.1f} s", WANTED[0] <= seconds <= WANTED[1]),
-        Goal(f"overshoot below {OVERSHOOT:.0f} %", f"{overshoot:.1f} %", overshoot < OVERSHOOT),
+        Goal(f"overshoot below {OVERSHOOT:.0f} %", f"{overshoot:.2f} %", overshoot < OVERSHOOT),
     )
 
 

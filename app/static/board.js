@@ -243,7 +243,11 @@ class Board {
     let last = performance.now();
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const beat = (now) => {
-      if (!this.spring || !this.box.isConnected) { this.swinging = false; return; }
+      if (!this.spring || !this.box.isConnected) {
+        this.swinging = false;
+        if (this.cursor === null) this.rule(null, false);
+        return;
+      }
       requestAnimationFrame(beat);
       if (now - last < FRAME_MS || document.hidden) return;
       const n = this.spring.u.length;

@@ -34,13 +34,28 @@ class Deck {
       this.knobs[knob.id] = new Knob(box.querySelector(".dials"), knob, (value, phase) => this.turned(knob, value, phase));
       this.knobs[knob.id].set(this.hand[knob.id]);
     }
-    this.presets = spec.presets.map((preset) => {
-      const b = this.button(box.querySelector(".presets"), preset.label, preset.help, () => this.apply(preset));
+    this.buildPresets();
+    if (spec.switches) this.buildSwitches(box.querySelector(".switches"));
+    if (spec.transport) this.buildTransport(box.querySelector(".transport"));
+  }
+
+  buildPresets() {
+    const row = this.box.querySelector(".presets");
+    row.replaceChildren();
+    this.presets = this.spec.presets.map((preset) => {
+      const b = this.button(row, preset.label, preset.help, () => this.apply(preset));
       b.dataset.preset = preset.id;
       return b;
     });
-    if (spec.switches) this.buildSwitches(box.querySelector(".switches"));
-    if (spec.transport) this.buildTransport(box.querySelector(".transport"));
+  }
+
+  /** Another model has been trained to other values, or to none: its marks and its preset come with it. */
+  retrain(spec) {
+    const trained = (s) => s.knobs.map((knob) => knob.trained).join();
+    if (trained(spec) === trained(this.spec)) return;
+    this.spec = spec;
+    for (const knob of spec.knobs) this.knobs[knob.id].remark(knob.trained);
+    this.buildPresets();
   }
 
   button(parent, text, help, click) {
@@ -179,6 +194,7 @@ class Deck {
   adopt(data) {
     const heard = this.data?.seq ?? 0;
     this.data = data;
+    this.retrain(data.spec);
     if (data.epoch !== this.hand.epoch) {
       Object.assign(this.hand, data.values, { epoch: data.epoch, tick: 0, play: false });
       for (const [id, knob] of Object.entries(this.knobs)) {
@@ -217,7 +233,7 @@ class Deck {
       put(b, "aria-pressed", String(here));
     });
     if (this.memory) {
-      put(this.memory, "aria-checked", String(hand.memory));
+      put(this.memory, "aria-checked", String(hand.memory && hand.on && hand.mode !== "reset"));
       put(this.memory, "disabled", hand.mode === "reset" || !hand.on);
       this.modes.forEach((b, i) => put(b, "aria-checked", String(hand.mode === ["continuous", "reset"][i])));
     }
@@ -228,7 +244,7 @@ class Deck {
       put(this.pin, "text", data.pinned ? "unpin A" : "pin A");
       put(this.pin, "aria-pressed", String(Boolean(data.pinned)));
       const note = box.querySelector(".pinned");
-      put(note, "hidden", !data.pinned);
+      put(note, "hidden", false); // its line is kept free: what comes and goes must not move the buttons
       put(note, "text", data.pinned ? `A (dashed): ${data.pinned}` : "");
     }
   }

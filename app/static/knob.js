@@ -61,21 +61,27 @@ export class Knob {
   at(fraction) { return this.spec.low * (this.spec.high / this.spec.low) ** Math.min(1, Math.max(0, fraction)); }
 
   face() {
-    const { zones, ticks, trained } = this.spec;
+    const { zones, ticks } = this.spec;
     for (const [from, to, kind] of zones)
       svg("path", { d: arc(this.degrees(from), this.degrees(to), 50), class: `zone ${kind}` }, this.dial);
     for (const v of ticks) {
       const [x0, y0] = polar(this.degrees(v), 44.5), [x1, y1] = polar(this.degrees(v), 40.5);
       svg("line", { x1: x0, y1: y0, x2: x1, y2: y1, class: "tick" }, this.dial);
     }
-    if (trained) {
-      const a = this.degrees(trained);
-      this.mark = svg("path", { d: "M60 5.5l3.4 -5h-6.8z", class: "trained", transform: `translate(0 1.5) rotate(${a} 60 58.5)` }, this.dial);
-      svg("title", {}, this.mark).textContent = `the trained value, ${trained}`;
-    }
+    this.mark = svg("g", {}, this.dial);
+    this.remark(this.spec.trained);
     svg("circle", { cx: 60, cy: 60, r: 36, class: "body" }, this.dial);
     svg("circle", { cx: 60, cy: 60, r: 28, class: "cap" }, this.dial);
     this.needle = svg("line", { x1: 60, y1: 43, x2: 60, y2: 28, class: "needle" }, this.dial);
+  }
+
+  /** Mark where training left this knob; another model has another mark, or none. */
+  remark(trained) {
+    this.mark.replaceChildren();
+    if (!trained) return;
+    const a = this.degrees(trained);
+    const arrow = svg("path", { d: "M60 5.5l3.4 -5h-6.8z", class: "trained", transform: `translate(0 1.5) rotate(${a} 60 58.5)` }, this.mark);
+    svg("title", {}, arrow).textContent = `the trained value, ${trained}`;
   }
 
   /** Show a value without telling anybody. */

@@ -1,5 +1,16 @@
 // Stylesheets and theme for our components: colours come from one table (app/figures/palette.py), the rest from Streamlit's theme.
 
+// Streamlit makes a new entry of the browser's history whenever the address changes. Ours changes with every turn of a knob,
+// and Back undoes none of them: they replace each other, so that Back leaves the page.
+const push = history.pushState;
+if (!push.replaces) {
+  history.pushState = function (state, title, url) {
+    const here = url === undefined || url === null || new URL(url, location.href).pathname === location.pathname;
+    return here ? history.replaceState(state, title, url) : push.call(history, state, title, url);
+  };
+  history.pushState.replaces = true;
+}
+
 /** Load a stylesheet into a shadow root once, before anything is shown. */
 export function styled(root, base, file) {
   return new Promise((done) => {

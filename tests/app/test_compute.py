@@ -56,6 +56,12 @@ def test_it_is_what_the_model_says(folder: Path) -> None:
     assert result.pixels.shape == (24, 32, 32, 3) and result.pixels.dtype == np.uint8
 
 
+def test_every_checkpoint_is_found_by_its_name(folder: Path) -> None:
+    for name in ("static-s2", "knob-ia-s0", "other-s0", "static-sx", "static"):
+        (folder / f"{name}.safetensors").touch()
+    assert checkpoints.at_hand() == [("knob-ode", 0), ("knob-ia", 0), ("static", 2)]
+
+
 def test_the_same_choice_is_computed_once(folder: Path) -> None:
     jobs = Jobs()
     first = jobs.of(CHOICE)

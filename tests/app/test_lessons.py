@@ -178,6 +178,15 @@ def said(at: AppTest) -> str:
     return "\n".join(element.value for kind in kinds for element in at.get(kind))
 
 
+def test_a_link_puts_the_dials_where_it_proves_them() -> None:
+    at = app()
+    at.query_params["lessons"], at.query_params["lesson"] = progress.write(DONE), "ring"
+    at.run()
+    book = at.session_state["book"]
+    assert book.values["ring"] == pytest.approx(DONE["ring"]) and not at.warning
+    assert all(goal.met for goal in LESSONS["ring"].goals(book.values["ring"]))
+
+
 def test_a_link_cannot_put_a_picture_on_the_page() -> None:
     at = app()
     at.query_params["z"] = "![](//evil.co/x)"

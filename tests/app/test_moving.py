@@ -14,9 +14,10 @@ from app import moving, panels
 from app.desk import Desk, View
 from app.figures.bode import UNITS
 from app.figures.wire import unpack
+from app.live import cut
 from app.panels import PANELS
 from app.stream import Stream
-from knob_core import theory
+from knob_core import gate, theory
 from knob_core.response import DYNAMICS, respond
 from knob_core.settings import Settings
 from knob_core.stream_measures import measure
@@ -146,3 +147,36 @@ def test_a_pinned_setting_steps_with_its_own_dynamics(stream: Stream) -> None:
         patch.setattr(panels.step, "step", lambda ideal, measured, pin: pinned.append(pin))
         panels.panel("step", shown, "frames")
     np.testing.assert_array_equal(pinned[0], 1)
+
+
+def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: Stream) -> None:
+    """The ghost's, and A's: on the first frames all are easy."""
+    pin, played = Settings(zeta=2.0, omega_n=0.1), 40
+    desk = Desk(pin=pin)
+    hand = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "play": True, "tick": 0}
+    desk.take(hand)
+    desk.take({**hand, "seq": 2, "tick": played})
+    message = moving.message(desk, stream)
+    first = cut(stream.branches, 0, played)
+    for title, settings in (("frame by frame", Settings(on=False)), ("A", pin)):
+        wanted = measure(first, respond(first, settings)[0])
+        rests = {r["id"]: dict(r["rest"])[title] for r in message["readouts"]}
+        assert rests["flips"] == f"{wanted.flips:.1f}" and rests["accuracy"] == f"{100 * wanted.accuracy:.1f} %"
+    assert {"A gate", "A confidence"} <= {t.get("name") for t in message["scope"]["data"]}
+    assert "pin" in [entry[0] for entry in message["scope"]["legend"]]
+
+
+def test_reset_mode_steps_once_and_no_further(stream: Stream) -> None:
+    settings = Settings(zeta=0.7, omega_n=1.0, mode="reset")
+    found = moving.message(Desk(settings=settings, view=View("step")), stream)["panel"]
+    (ideal,) = [t for t in found["figure"]["data"] if t.get("name") == "theory"]
+    np.testing.assert_allclose(unpack(ideal["y"]), gate.reset_gain(0.7, 1.0), rtol=1e-6)
+    assert "Reset Mode" in found["note"]
+    assert moving.regime(settings, "knob-ode")[0] == ""
+
+
+def test_a_model_without_a_gate_says_so(stream: Stream) -> None:
+    shut = replace(stream, method="static")
+    assert "has no gate" in moving.message(Desk(view=View("step")), shut)["panel"]["note"]
+    (ghost,) = [t for t in shut.tape()["figure"]["data"] if t.get("name") == "command σ(u*)"]
+    np.testing.assert_array_equal(unpack(ghost["y"]), 0)

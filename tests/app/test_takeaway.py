@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 
 import numpy as np
 import pytest
@@ -36,3 +38,12 @@ def test_html_stands_alone(stream: Stream, theme: str) -> None:
     assert page.startswith("<!doctype html>") and page.count("Plotly.newPlot") >= 2
     assert "a made-up stream" in page
     assert "<script src=" not in page and 'src="http' not in page  # plotly is inside
+
+
+def test_html_has_the_wrong_frames(stream: Stream) -> None:
+    """Plotly unpacks no array that lies inside a list."""
+    page = html_text(Desk(), stream)
+    found = re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)
+    ghost, now = (np.array(json.loads(z))[0] for z in found)
+    np.testing.assert_allclose(ghost, stream.share_wrong(stream.frame_by_frame), atol=1e-6)
+    np.testing.assert_allclose(now, stream.share_wrong(respond(stream.branches, Settings())[0]), atol=1e-6)

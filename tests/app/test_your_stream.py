@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import line, moving, own_stream
 from app.desk import Desk
+from app.figures.wire import unpack
 from app.moving import message
 from knob_core import settings as settings_file
 from knob_core import wrap
@@ -308,3 +309,31 @@ def test_what_cannot_be_told_stays_empty_and_our_classes_fit_the_strip() -> None
     card = next(card for card in message(Desk(), made)["readouts"] if card["id"] == "ece")
     assert (card["now"], card["beside"]) == ("–", "")
     assert max(map(len, made.tape()["short"])) <= 6
+
+
+def test_a_stream_can_be_forgotten_and_given_again() -> None:
+    z, labels = logits()
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    assert at.session_state["own_stream"].title == "own.npz"
+    at.button(key="own_forget").click().run()
+    assert not at.exception and "own_stream" not in at.session_state
+    given(at, "own.npz", npz(logits=z, labels=labels))
+    assert at.session_state["own_stream"].title == "own.npz"
+
+
+def test_unknown_severity_is_not_drawn_as_none() -> None:
+    z, _ = logits()
+    for arrays, known in (({}, False), ({"severity": np.ones(60)}, True)):
+        stream, _ = own_stream.of_logits("a", "a", read_logits("a.npz", npz(logits=z, **arrays)))
+        (trace,) = [t for t in stream.tape()["figure"]["data"] if t.get("name") == "severity"]
+        assert np.isfinite(unpack(trace["y"])).all() == known
+        json.dumps(moving.message(Desk(), stream), allow_nan=False)
+
+
+def test_the_address_holds_the_knobs() -> None:
+    z, _ = logits()
+    at = given(opened(), "own.npz", npz(logits=z))
+    assert at.query_params["z"] in ("0.7", ["0.7"])
+    at.session_state["desk"].push(Settings(zeta=1.4, omega_n=0.12))
+    at.run()
+    assert at.query_params["z"] in ("1.4", ["1.4"])

@@ -363,6 +363,30 @@ def test_csv_upload_becomes_a_stream(console: Any, csv_file: Path) -> None:
     drag(console, "ζ", 0.3)
 
 
+def test_another_model_brings_its_own_trained_values(app: str, page: Any) -> None:
+    def trained(model: str) -> tuple[int, int]:
+        open_console(page, f"{app}/?{model}")
+        return page.locator("[data-preset=trained]").count(), page.locator("svg .trained").count()
+
+    assert trained("") == (1, 2)
+    page.get_by_label("Model", exact=False).last.click()
+    page.get_by_role("option").filter(has_text="Static").first.click()
+    page.locator("[data-preset=trained]").wait_for(state="detached")
+    assert page.locator("svg .trained").count() == 0
+    assert page.locator("[data-preset=balanced]").count() == 1
+
+
+def test_back_leaves_the_page_however_often_a_knob_was_turned(app: str, page: Any) -> None:
+    open_console(page, app)
+    before = page.evaluate("history.length")
+    for name in ("nervous", "conservative", "critical"):
+        page.get_by_role("button", name=name, exact=True).click()
+        settle(page)
+        page.wait_for_function("!!new URLSearchParams(location.search).get('z')")
+    page.wait_for_function("new URLSearchParams(location.search).get('z') === '1'")
+    assert page.evaluate("history.length") == before
+
+
 def test_computing_can_be_cancelled(app: str, page: Any) -> None:
     open_console(page, app + "/?schedule=ramp&frames=1000&realisations=12&corruption=glass_blur")
     assert "shot noise, step" in message(page)["caption"]  # something to look at meanwhile

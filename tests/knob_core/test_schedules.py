@@ -96,7 +96,8 @@ def test_wrong_lengths(n: object) -> None:
 
 def test_step_goes_1_5_1() -> None:
     assert step(8).tolist() == [1, 1, 5, 5, 5, 5, 1, 1]
-    assert step(8, on=0.5, off=0.25).tolist() == [1] * 8  # good again before it was bad
+    assert step(8, on=0.5, off=0.25).tolist() == [5, 5, 1, 1, 5, 5, 5, 5]  # good before it turns bad: it began bad
+    assert step(8, on=0.5, off=0.5).tolist() == [1] * 8
     assert constant(3, level=2.5).tolist() == [2.5] * 3
 
 
