@@ -5,10 +5,12 @@ The choice in the session is the truth; every control shows it and, when changed
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from app import checkpoints, sources, state, takeaway
@@ -144,9 +146,8 @@ def _shape(choice: Choice) -> None:
             )
     by_hand, by_file = st.columns([3, 2])
     with by_hand:
-        st.caption("Or draw severity by hand:")
-        third = POINTS // 3
-        drawn = sketch([1.0] * third + [5.0] * third + [1.0] * (POINTS - 2 * third), key="sketch")
+        st.caption("Or draw severity, 0 to 5, by hand over the present one:")
+        drawn = sketch(*_outline(choice), key="sketch")
     if drawn is not None and drawn != st.session_state.get("drawn"):
         st.session_state["drawn"] = drawn
         stretch = max(1, choice.frames // POINTS)
@@ -161,6 +162,13 @@ def _shape(choice: Choice) -> None:
     if upload is not None and upload.file_id != st.session_state.get("severities_seen"):
         st.session_state["severities_seen"] = upload.file_id
         _ask(lambda: _uploaded(choice, upload.getvalue()))
+
+
+def _outline(choice: Choice) -> tuple[list[float], int]:
+    """The present severities at POINTS places, and a number that changes when they do."""
+    severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))
+    values = severity[np.arange(POINTS) * choice.frames // POINTS].round(4).tolist()
+    return values, zlib.crc32(repr(values).encode())
 
 
 def _uploaded(choice: Choice, content: bytes) -> Choice:

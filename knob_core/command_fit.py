@@ -142,10 +142,10 @@ def _flips(predicted: np.ndarray) -> float:
 
 def _checked(z_static: np.ndarray, z_dyn: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Labels as (R, T)."""
-    if z_static.ndim != 3 or z_static.shape != z_dyn.shape or z_static.shape[1] < 2 or z_static.shape[2] < 2:
+    if z_static.ndim != 3 or z_static.shape != z_dyn.shape or (np.array(z_static.shape) < (1, 2, 2)).any():
         raise ValueError(
             f"z_static and z_dyn have shapes {z_static.shape} and {z_dyn.shape}, "
-            "expected one shape (R, T, K) with T >= 2 and K >= 2: the knobs are fitted on streams"
+            "expected one shape (R, T, K) with R >= 1, T >= 2 and K >= 2: the knobs are fitted on streams"
         )
     if not (np.isfinite(z_static).all() and np.isfinite(z_dyn).all()):
         raise ValueError("z_static and z_dyn have values that are not finite")

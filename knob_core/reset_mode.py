@@ -63,6 +63,8 @@ def prepare(z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray, labels:
         raise ValueError(f"z_static, z_dyn, u_star must be (C, N, K), (C, N, K), (C, N), got {z_static.shape}, "
                          f"{z_dyn.shape}, {u_star.shape}")  # fmt: skip
     cells, samples, classes = z_static.shape
+    if not z_static.size:
+        raise ValueError(f"z_static must have at least one cell, sample and class, got shape {z_static.shape}")
     if labels.shape != (samples,) or not (labels.min() >= 0 and labels.max() < classes):
         raise ValueError(f"labels must be ({samples},) in [0, {classes - 1}], got shape {labels.shape}")
     static = classes_first(z_static.reshape(-1, classes).astype(np.float32, copy=False))

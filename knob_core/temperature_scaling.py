@@ -19,6 +19,8 @@ def fit(z: NDArray, labels: NDArray) -> float:
     from scipy.optimize import brentq
 
     z, labels = np.asarray(z, np.float64), np.asarray(labels)
+    if labels.dtype.kind not in "iu":
+        raise ValueError(f"labels must be integers, got {labels.dtype}")
     if z.ndim != 2 or labels.shape != z.shape[:1] or not len(z):
         raise ValueError(f"z must be (N, K) and labels (N,), N >= 1, got {z.shape} and {labels.shape}")
     if labels.min() < 0 or labels.max() >= z.shape[1]:

@@ -125,8 +125,8 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
                 charts.pareto(points, METHODS, best, words), key=f"pareto_{x}",
                 alt=f"calibration error against {words}: of ours, {unbeaten or 'none'} are beaten by no other",
                 note=(
-                    f"{'Filled: ours, width 16; open: the paper’s, width 64. ' if theirs is not None else ''}Not beaten in both by any "
-                    f"other: {unbeaten or 'none of ours'}."
+                    f"{'Filled: ours, width 16; open: the paper’s, width 64. ' if theirs is not None else ''}"
+                    f"Not beaten in both by any other: {unbeaten or 'none of ours'}."
                 ),
             )  # fmt: skip
 

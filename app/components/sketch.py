@@ -10,8 +10,8 @@ POINTS = 60
 _sketch = register("knob_sketch", "sketch")
 
 
-def sketch(values: list[float], *, key: str, epoch: int = 0) -> list[float] | None:
-    """Mount the sheet; the severities that were drawn, or None."""
+def sketch(values: list[float], epoch: int, *, key: str) -> list[float] | None:
+    """Mount the sheet with some severities on it, which a new epoch exchanges; those that were drawn, or None."""
     drawn = _sketch(
         key=key, data={**common(), "values": values, "epoch": epoch}, default={"drawn": None}, on_drawn_change=nothing
     ).drawn

@@ -174,8 +174,18 @@ class Sheet {
   /** What a pick brings may lie below the window: go there once it has come. */
   reveal(key, tries) {
     const found = document.querySelector(`.st-key-${key}`);
-    if (found) found.scrollIntoView({ block: "center" });
+    if (found) this.follow(found);
     else if (tries && this.box.isConnected) setTimeout(() => this.reveal(key, tries - 1), 100);
+  }
+
+  /** Keep something in sight while it grows, until the visitor looks elsewhere. */
+  follow(found) {
+    this.grown?.disconnect();
+    const grown = (this.grown = new ResizeObserver(() => found.scrollIntoView({ block: "center" })));
+    grown.observe(found);
+    const enough = () => grown.disconnect();
+    for (const hand of ["wheel", "pointerdown", "keydown"]) document.addEventListener(hand, enough, { once: true, passive: true });
+    setTimeout(enough, 20000);
   }
 
   adopt(data) {

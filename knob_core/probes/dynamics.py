@@ -85,6 +85,8 @@ def tone(y: NDArray, freq: float, start: int = 0) -> NDArray[np.complex128]:
 def gate_bode(zeta: float, omega_n: float, freq: ArrayLike, dt: float = 1.0) -> GateBode:
     """Send a pure tone through `gate.run` at each frequency (F,) and compare with theory."""
     f = np.atleast_1d(np.asarray(freq, np.float64))
+    if not (f.size and (f > 0).all() and (f < 0.5).all()):  # a NaN fails, too
+        raise ValueError(f"freq must lie in (0, 0.5) cycles/frame, got {f}")
     slowest = np.abs(theory.poles(zeta, omega_n, dt).z).max()
     settle = int(np.ceil(np.log(FADED) / np.log(slowest))) if slowest > 0 else 1
     measured = []

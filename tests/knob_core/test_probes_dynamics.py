@@ -103,6 +103,8 @@ def test_no_step_no_probe() -> None:
         (lambda: dynamics.tone(np.zeros(2), 0.1), "frames"),
         (lambda: dynamics.gate_bode(0.0, 0.4, [0.1]), "zeta"),
         (lambda: dynamics.gate_bode(0.7, 1e-7, [0.1]), "frames"),
+        (lambda: dynamics.gate_bode(0.7, 0.4, [0.0]), r"freq must lie in \(0, 0\.5\)"),
+        (lambda: dynamics.gate_bode(0.7, 0.4, []), "freq must lie"),
         (lambda: dynamics.stream_bode([np.zeros((2, 50))] * 2, [0.2, 0.1], 0), "ascending"),
         (lambda: dynamics.stream_bode([np.zeros((2, 50))], [0.1, 0.2], 0), "ascending"),
     ],

@@ -56,6 +56,7 @@ def test_answers_stay() -> None:
         (np.zeros((0, 2)), np.zeros(0, int)),
         (np.zeros((2, 2)), np.array([0, 2])),
         (np.array([[np.nan, 0.0]]), np.array([0])),
+        (np.zeros((1, 2)), np.array([0.0])),
     ],
 )
 def test_bad_input(z: np.ndarray, labels: np.ndarray) -> None:
