@@ -182,12 +182,11 @@ def regime(settings: Settings, method: str) -> tuple[str, str]:
     if DYNAMICS[method] == "first order":
         return "", "First-order gate: only ωₙ acts on it, and it never overshoots."
     if DYNAMICS[method] == "none":
-        return (
-            "",
-            "This model's gate has no inertia: the knobs act on the memory only."
-            if settings.memory
-            else "This model's gate has no inertia, and memory is off: the knobs do nothing.",
+        what = "This model has no gate" if method == "static" else "This model's gate has no inertia"
+        acts = (
+            ": the knobs act on the memory only." if settings.memory else ", and memory is off: the knobs do nothing."
         )
+        return "", what + acts
     info = theory.step_info(theory.step_response(settings.zeta, settings.omega_n, THEORY_FRAMES), final=1.0)
     arrives = (
         f"{info.RiseTime:.0f} frame{'s' * (info.RiseTime != 1)}" if math.isfinite(info.RiseTime) else "a very long time"

@@ -74,8 +74,10 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
     measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None and gated else None
     n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
     ideal = _theory_step(s, shown.method, n)
-    pinned = _theory_step(shown.pin, shown.method, n) if shown.pin else None
+    pinned = _theory_step(shown.pin, shown.method, n) if shown.pin and gated else None
     by_theory = theory.step_info(np.nan_to_num(_theory_step(s, shown.method, THEORY_FRAMES)), final=1.0)
+    if not gated:
+        ideal = np.full(n, np.nan)
     rows: list[list[str]] = [["", "theory", "", *(["measured"] if measured else [])]]
     seen = theory.step_info(measured.median, final=1.0) if measured else None
     for label, name in (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("overshoot", "Overshoot")):
@@ -103,7 +105,7 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
         note = "there is no sudden step that holds in this stream, so theory stands alone"
     if s.on and s.mode == "reset":
         note += "; in Reset Mode the gate goes its one step at once, and no further"
-    return {"figure": step.step(ideal, measured, pinned), "numbers": rows, "note": note}
+    return {"figure": step.step(ideal, measured, pinned), "numbers": rows if gated else [], "note": note}
 
 
 def _bode(shown: Shown, unit: str) -> dict[str, Any]:

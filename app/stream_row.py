@@ -200,7 +200,10 @@ def _control(schedule: str, parameter: Parameter, value: float | int | str) -> f
     if parameter.kind == "text":
         return st.text_area(label, str(value), key=key, help=parameter.help)
     kind = int if parameter.kind == "integer" else float
-    return st.number_input(label, kind(parameter.low), kind(parameter.high), kind(value), key=key, help=parameter.help)
+    fine: dict[str, Any] = {"step": parameter.low, "format": "%.4f"} if parameter.logarithmic and kind is float else {}
+    return st.number_input(
+        label, kind(parameter.low), kind(parameter.high), kind(value), key=key, help=parameter.help, **fine
+    )
 
 
 def _take_away(stream: Stream | None) -> None:
