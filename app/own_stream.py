@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,11 +53,6 @@ def file_id(files: Sequence[tuple[str, bytes]]) -> str:
     for name, content in files:
         digest.update(f"{len(name)} {name} {len(content)} ".encode() + content)
     return digest.hexdigest()[:16]
-
-
-def plain(text: str) -> str:
-    """Text in which names from a file may stand, for places that read Markdown: shown as it is, obeyed nowhere."""
-    return re.sub(r"([\\`*_\[\]#!|<>~$:&])", r"\\\1", text.replace("\n", " "))
 
 
 def of_logits(id: str, title: str, uploaded: Uploaded, command: Command | None = None) -> tuple[OwnStream, list[str]]:

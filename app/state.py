@@ -57,7 +57,7 @@ def complaints() -> list[str]:
 
 def plain(text: str) -> str:
     """Words from outside as Markdown that shows them as they are: no picture, link or formula of a stranger's."""
-    return re.sub(r"([\\`*\[\]<>$~])", r"\\\1", text)
+    return re.sub(r"([\\`*_\[\]#!|<>~$:&])", r"\\\1", text.replace("\n", " "))
 
 
 def write_link() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from knob_core import gate
 from knob_core.command import Command, features, observe
+from knob_core.stream_measures import flips
 
 RIDGE = 1e-3
 ZETAS = (0.5, 0.7, 1.0, 1.5)
@@ -69,8 +70,8 @@ def fit(
         omega_n=omega_n,
         nll=nll,
         nll_before=float(_nll(z_dyn, target).mean()),
-        flips=_flips(predicted),
-        flips_before=_flips(z_dyn.argmax(-1)),
+        flips=flips(predicted),
+        flips_before=flips(z_dyn.argmax(-1)),
         lag=lag(zeta, omega_n),
     )
 
@@ -134,10 +135,6 @@ def _nll(z: np.ndarray, target: np.ndarray) -> np.ndarray:
     top = z.max(-1)
     total = top + np.log(np.exp(z - top[..., None]).sum(-1))
     return total - np.take_along_axis(z, target[..., None], -1)[..., 0]
-
-
-def _flips(predicted: np.ndarray) -> float:
-    return 100.0 * float(np.mean(predicted[:, 1:] != predicted[:, :-1]))
 
 
 def _checked(z_static: np.ndarray, z_dyn: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -18,15 +18,21 @@ def chosen(learning: pd.DataFrame, methods: list[str]) -> tuple[pd.DataFrame, st
     """The curves looked at: a method, some seeds, a subset."""
     left, middle, right = st.columns([1, 1, 1.6])
     method = left.selectbox(
-        "Method", methods, key="learning_method", format_func=METHODS.__getitem__, help="The methods that have a gate"
+        "Method",
+        methods,
+        key="learning_method",
+        persist_state="session",
+        format_func=METHODS.__getitem__,
+        help="The methods that have a gate",
     )
     part = learning[learning["method"] == method]
     seeds = sorted(int(seed) for seed in part["seed"].unique())
     kept = middle.pills(
-        "Seeds", seeds, selection_mode="multi", key="learning_seeds", help="Other random starts; none means all"
+        "Seeds", seeds, selection_mode="multi", key="learning_seeds", persist_state="session",
+        help="Other random starts; none means all",
     )  # fmt: skip
     subset = right.selectbox(
-        "Pictures", list(SUBSETS), key="learning_subset", format_func=SUBSETS.__getitem__,
+        "Pictures", list(SUBSETS), key="learning_subset", persist_state="session", format_func=SUBSETS.__getitem__,
         help="Where the branches disagree, the gate decides the answer",
     )  # fmt: skip
     return part[part["seed"].isin(kept or seeds)], subset

@@ -93,12 +93,14 @@ def main_table(found: dict[str, pd.DataFrame | None]) -> None:
     left, right = st.columns(2)
     here = [name for name in OUTPUTS if name in set(summary["output"])]
     output = left.selectbox(
-        "What the model says", here, key="results_output", format_func=OUTPUTS.__getitem__,
+        "What the model says", here, key="results_output", persist_state="session", format_func=OUTPUTS.__getitem__,
         help="Reset Mode is the paper's; a stream settles at the other",
     )  # fmt: skip
-    scopes = [name for name in SCOPES if name in set(summary["scope"])]
+    measured = list(dict.fromkeys(summary["scope"]))
+    scopes = [*(name for name in SCOPES if name in measured), *(name for name in measured if name not in SCOPES)]
     scope = right.selectbox(
-        "On which pictures", scopes, key="results_scope", format_func=SCOPES.__getitem__,
+        "On which pictures", scopes, key="results_scope", persist_state="session",
+        format_func=lambda name: SCOPES.get(name, f"{name} corruptions"),
         help="The paper averages all 19 corruptions; public leader boards the standard 15",
     )  # fmt: skip
     show(benchmark.table_1(summary, found["paper"], output, scope), "table_1", DIGITS, "table-1")
@@ -112,7 +114,11 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
         return
     st.subheader("What is bought with what", anchor=False)
     help = "The paper's models are four times as wide, and far away: without them ours can be told apart"
-    theirs = found["paper"] if st.toggle("With the paper's", value=True, key="with_paper", help=help) else None
+    theirs = (
+        found["paper"]
+        if st.toggle("With the paper's", value=True, key="with_paper", persist_state="session", help=help)
+        else None
+    )
     for place, x in zip(layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
         words, more = AXES[x]
         points = benchmark.pareto(summary, found["cost"], theirs, "fused", x)
@@ -157,12 +163,13 @@ def corruptions(found: dict[str, pd.DataFrame | None]) -> None:
     st.subheader("Corruption by corruption", anchor=False)
     left, right = st.columns(2)
     metric = left.selectbox(
-        "Number", list(METRICS), key="results_metric", format_func=lambda m: METRICS[m][0],
+        "Number", list(METRICS), key="results_metric", persist_state="session", format_func=lambda m: METRICS[m][0],
         help="Mean over severities and seeds",
     )  # fmt: skip
     here = [name for name in OUTPUTS if f"{name}_{metric}" in cells.columns]
     output = right.selectbox(
-        "What the model says ", here, key="results_cells_output", format_func=OUTPUTS.__getitem__,
+        "What the model says ", here, key="results_cells_output", persist_state="session",
+        format_func=OUTPUTS.__getitem__,
         help="Which of the model's answers is measured",
     )  # fmt: skip
     rows = benchmark.per_corruption(cells, output, metric, scatter=True)

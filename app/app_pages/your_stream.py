@@ -196,7 +196,7 @@ with row:
     upload()
 with news:
     if st.session_state.get("own_complaint"):
-        st.error(own_stream.plain(st.session_state["own_complaint"]), icon=":material/error:")
+        st.error(state.plain(st.session_state["own_complaint"]), icon=":material/error:")
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")

@@ -379,7 +379,7 @@ def test_a_hostile_link_is_named_and_the_page_works() -> None:
     at.run()
     assert not at.exception
     assert "cannot be used" in at.warning[0].value
-    assert r"!\[a\](//b.cd/e.png)" in at.warning[0].value  # words, not a stranger's picture
+    assert r"\!\[a\](//b.cd/e.png)" in at.warning[0].value  # words, not a stranger's picture
     assert len(at.get("bidi_component")) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -64,6 +65,11 @@ def desk(at: AppTest) -> Any:
 
 
 def warnings(at: AppTest) -> str:
+    """As they are read: without the signs that keep Markdown from obeying them."""
+    return re.sub(r"\\(.)", r"\1", markdown(at))
+
+
+def markdown(at: AppTest) -> str:
     return " | ".join(w.value for w in at.warning)
 
 
@@ -354,7 +360,7 @@ def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
 
 def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:
     at = opened(z="![a](http://b.cd/e)", mode="<b>$x$")
-    assert r"!\[a\](http://b.cd/e)" in warnings(at) and r"\<b\>\$x\$" in warnings(at)
+    assert r"\!\[a\](http\://b.cd/e)" in markdown(at) and r"\<b\>\$x\$" in markdown(at)
 
 
 def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,7 +191,7 @@ def test_a_link_cannot_put_a_picture_on_the_page() -> None:
     at = app()
     at.query_params["z"] = "![](//evil.co/x)"
     at.run()
-    assert r"!\[\](//evil.co/x)" in at.warning[0].value
+    assert r"\!\[\](//evil.co/x)" in at.warning[0].value
 
 
 def turn(at: AppTest, id: str, values: dict[str, float], **more: Any) -> AppTest:

@@ -78,6 +78,16 @@ def test_the_choice_of_output_and_scope_is_obeyed(folder: Path) -> None:
     assert "paper's ECE" not in shown.columns  # the paper has all 19 only
 
 
+def test_a_partial_evaluation_goes_by_what_it_holds(folder: Path) -> None:
+    summary = pd.read_csv(folder / "summary.csv")
+    some = summary[summary["scope"] == "all 19"].assign(scope="3 of 19")
+    some.to_csv(folder / "summary.csv", index=False)
+    at = page().run()
+    assert not at.exception
+    assert at.selectbox(key="results_scope").options == ["3 of 19 corruptions"]
+    assert "paper's ECE" not in frame(at, "table_1").columns
+
+
 def test_table_2_anchors_and_claims(folder: Path) -> None:
     cost, paper = pd.read_csv(folder / "cost.csv"), pd.read_csv(folder / "paper.csv").set_index("method")
     at = page().run()
