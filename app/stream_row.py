@@ -251,5 +251,7 @@ def _take_away(stream: Stream | None) -> None:
             desk.push(settings)
             complaints += held
         except ValueError as error:
-            complaints.append(f"the settings file cannot be used: {error}")
+            said = str(error)
+            own = said.startswith("settings file")
+            complaints.append(f"the {said}" if own else f"the settings file cannot be used: {said}")
         st.rerun()

@@ -61,6 +61,8 @@ class Resonance:
 def regime(zeta: float) -> str:
     """undamped, underdamped, critical or overdamped."""
     zeta = check.knob("zeta", zeta, 0.0, above=False)
+    if np.ndim(zeta):
+        raise ValueError(f"zeta must be one number, got shape {np.shape(zeta)}")
     if zeta == 0:
         return "undamped"
     if abs(zeta - 1) <= CRITICAL:

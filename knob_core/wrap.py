@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core._checks import for_torch
+from knob_core._checks import for_torch, require_finite
 from knob_core.branches import Branches
 from knob_core.command import Command, observe
 from knob_core.runtime.sources import Branch
@@ -32,6 +32,8 @@ class Wrapped:
     ) -> None:
         if model is not None and not callable(model):
             raise ValueError(f"model is a {type(model).__name__}, expected a torch module, a function, or None")
+        if knobs is not None and len(knobs) != 2:
+            raise ValueError(f"knobs is {knobs!r}, expected (zeta, omega_n) or None")
         self.model = model.eval() if _is_module(model) else model  # type: ignore[union-attr]
         self.method = "knob-ode"
         self.num_classes: int | None = None
@@ -40,7 +42,7 @@ class Wrapped:
 
     def is_single(self, frames: Any) -> bool:
         if self.model is None and isinstance(frames, tuple):
-            return np.ndim(frames[0]) == 1
+            return bool(frames) and np.ndim(frames[0]) == 1
         return np.ndim(frames) == (1 if self.model is None else self._frame_ndim)
 
     def __call__(self, frames: Any) -> Branch:
@@ -130,8 +132,9 @@ def branches_of(
 ) -> Branches:
     """A single classifier's logits (R, T, K) as the branches of a stream, for `knob_core.response` and the console."""
     z = np.asarray(logits)
-    if z.ndim != 3 or z.dtype.kind != "f":
-        raise ValueError(f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K)")
+    if z.ndim != 3 or z.dtype.kind != "f" or not z.size:
+        raise ValueError(f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K), none of them 0")
+    require_finite("logits", z)
     command = command or Command()
     u_star = command(observe(z, command), z).astype(z.dtype)
     paths, frames, _ = z.shape

@@ -149,7 +149,7 @@ class KnobStream:
                 return
             found = dict(arrays)
             version = found.pop("version", None)
-            if version is None or int(version) != VERSION:
+            if str(version) != str(VERSION):
                 raise ValueError(f"state has version {version}, expected {VERSION}")
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))

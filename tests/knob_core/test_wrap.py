@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knob_core import checkpoint, wrap
+from knob_core import checkpoint, theory, wrap
 from knob_core.command import FEATURES, Command, features, observe
 from knob_core.command_fit import OMEGAS, ZETAS, _Streams, fit, lag
 from knob_core.data import load_sample
@@ -272,3 +272,19 @@ def test_a_fit_on_nonsense_is_refused(change, cause):
     fit(**good)
     with pytest.raises(ValueError, match=cause):
         fit(**{**good, **change})
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: wrap.classifier(knobs=(0.7,)), r"knobs is \(0\.7,\), expected \(zeta, omega_n\)"),  # type: ignore[arg-type]
+        (lambda: KnobStream(wrap.two_branch()).step(()), "two branches gave a tuple"),
+        (lambda: wrap.branches_of(np.zeros((2, 0, 3))), r"shape \(2, 0, 3\)"),
+        (lambda: wrap.branches_of(np.array([[[0.0, np.nan]]])), "logits must be finite"),
+        (lambda: theory.regime(np.array([0.5, 2.0])), r"zeta must be one number, got shape \(2,\)"),
+        (lambda: KnobStream(wrap.classifier()).load_state_dict({"version": np.array("x")}), "version x, expected"),
+    ],
+)
+def test_what_cannot_be_used_is_named(call, named):
+    with pytest.raises(ValueError, match=named):
+        call()
