@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,18 @@ def path_of(method: str, seed: int) -> Path:
 
 
 def at_hand() -> list[tuple[str, int]]:
-    """(method, seed) of every checkpoint, in the family's order."""
+    """(method, seed) of every checkpoint."""
     found = []
     for path in FOLDER.glob("*-s*.safetensors"):
         method, _, seed = path.stem.rpartition("-s")
         if method in METHODS and seed.isdecimal():
             found.append((method, int(seed)))
-    return sorted(found, key=lambda model: (model[1], list(METHODS).index(model[0])))
+    return ordered(found)
+
+
+def ordered(models: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """By seed, then in the menus' order of the methods."""
+    return sorted(models, key=lambda model: (model[1], list(METHODS).index(model[0])))
 
 
 def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:

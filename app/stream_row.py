@@ -84,7 +84,7 @@ def row(stream: Stream | None) -> None:
     with model:
         now = (choice.method, choice.model)
         quick = ((key.method, key.seed) for key in sources.library())
-        models = list(dict.fromkeys([*quick, *checkpoints.at_hand(), now]))
+        models = checkpoints.ordered({*quick, *checkpoints.at_hand(), now})
         help = "Method and training seed of the checkpoint; streams of seed 0 appear at once, the others are computed"
         _menu("model", "Model", models, now, _model_words, help)
     with away, st.popover("Take away", width="stretch", help="Settings file, data and figures of what you see"):
