@@ -5,13 +5,12 @@ A selection is plain values: it keys every cache and stands in the link, where n
 
 from __future__ import annotations
 
-import gc
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
+from app import garbage
 from app.choice import CORRUPTION_NAMES
 from knob_core import fusion, shipped
 from knob_core.data import load_sample
@@ -143,12 +142,9 @@ def look(selection: Selection) -> Looked:
 @st.cache_data(max_entries=48, show_spinner=False)
 def pictures(corruption: str, severity: int, noise_seed: int, chunk: int) -> np.ndarray:
     """One chunk of the sample's images (n, 32, 32, 3) under a corruption, as the models saw them. Needs torch."""
-    first_time = "torch" not in sys.modules
-    from knob_core import cifar10c
+    with garbage.loading("torch"):
+        from knob_core import cifar10c
 
-    if first_time:  # Streamlit collects garbage after every rerun: all that torch brought must not be walked each time
-        gc.collect()
-        gc.freeze()
     images = load_sample()[0]
     first = next(cifar10c.chunks(images, corruption, severity, noise_seed, start=chunk))
     return np.ascontiguousarray(first.transpose(0, 2, 3, 1))

@@ -1,18 +1,17 @@
 """A stream that does not ship, computed in the background: progress, cancel, and a few results kept.
 
-Torch is imported here and nowhere else in the app, inside the worker, when the first stream is asked for.
+Torch is imported inside the worker, when the first stream is asked for.
 """
 
 from __future__ import annotations
 
-import gc
-import sys
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from app import garbage
 from app.checkpoints import path_of
 from app.choice import Choice
 from knob_core.branches import Branches
@@ -122,15 +121,12 @@ def compute(job: Job) -> Result:
         raise FileNotFoundError(
             f"there is no checkpoint {path.name} in {path.parent}, so only shipped streams can be shown for it"
         )
-    first_time = "torch" not in sys.modules
-    import torch
+    with garbage.loading("torch"):  # or the knobs would stutter from now on
+        import torch
 
-    from knob_core import checkpoint, devices
-    from knob_core.streams import ControlledStream
+        from knob_core import checkpoint, devices
+        from knob_core.streams import ControlledStream
 
-    if first_time:  # or the collection after every rerun would walk all of torch, and the knobs would stutter
-        gc.collect()
-        gc.freeze()
     device = devices.pick()
     model = checkpoint.load(path, device)
     images, labels, _ = load_sample()

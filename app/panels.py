@@ -57,7 +57,9 @@ def order(shown: Shown) -> str:
 
 
 def _theory_step(settings: Settings, method: str, n: int) -> np.ndarray:
-    """(n,) part of the way; NaN where theory has no word: a first-order gate in Reset Mode is not linear in u."""
+    """(n,) part of the way; NaN where theory has no word: without a gate, or where Reset Mode is not linear in u."""
+    if method == "static":
+        return np.full(n, np.nan)
     kind = DYNAMICS[method] if settings.on else "none"
     if kind == "none":
         return np.ones(n)
@@ -74,10 +76,8 @@ def _step(shown: Shown, unit: str) -> dict[str, Any]:
     measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None and gated else None
     n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
     ideal = _theory_step(s, shown.method, n)
-    pinned = _theory_step(shown.pin, shown.method, n) if shown.pin and gated else None
+    pinned = _theory_step(shown.pin, shown.method, n) if shown.pin else None
     by_theory = theory.step_info(np.nan_to_num(_theory_step(s, shown.method, THEORY_FRAMES)), final=1.0)
-    if not gated:
-        ideal = np.full(n, np.nan)
     rows: list[list[str]] = [["", "theory", "", *(["measured"] if measured else [])]]
     seen = theory.step_info(measured.median, final=1.0) if measured else None
     for label, name in (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("overshoot", "Overshoot")):

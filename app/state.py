@@ -5,14 +5,13 @@ The two knobs' values live here for every page: `desk()` is the same object wher
 
 from __future__ import annotations
 
-import gc
 import re
 import secrets
 from typing import Any
 
 import streamlit as st
 
-from app import line, link, sources
+from app import garbage, line, link, sources
 from app.choice import Choice
 from app.desk import Desk
 
@@ -106,6 +105,5 @@ def seat(key: str) -> line.Seat:
 @st.cache_resource(show_spinner=False)
 def freeze_garbage() -> bool:
     """Once per process, when all is loaded: the collection after every rerun then walks what is new only."""
-    gc.collect()
-    gc.freeze()
+    garbage.freeze()
     return True

@@ -131,7 +131,7 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
                 charts.pareto(points, METHODS, best, words), key=f"pareto_{x}",
                 alt=f"calibration error against {words}: of ours, {unbeaten or 'none'} are beaten by no other",
                 note=(
-                    f"{'Filled: ours, width 16; open: the paper’s, width 64. ' if theirs is not None else ''}"
+                    f"{'Filled: ours; open: the paper’s, of width 64. ' if theirs is not None else ''}"
                     f"Not beaten in both by any other: {unbeaten or 'none of ours'}."
                 ),
             )  # fmt: skip

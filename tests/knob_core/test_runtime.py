@@ -47,6 +47,16 @@ def frame(b: Branches, t: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return b.z_static[:, t], b.z_dyn[:, t], b.u_star[:, t]
 
 
+def seen(method: str, frames: int) -> tuple[models.GatedClassifier, torch.Tensor, Branches]:
+    """A small model, images (STREAMS, frames, 3, 32, 32), and what it says of them."""
+    torch.manual_seed(0)
+    model = models.build(method, 4).eval()
+    images = torch.rand(STREAMS, frames, 3, 32, 32)
+    with torch.inference_mode():
+        z_static, z_dyn, u_star = (x.double().unflatten(0, (STREAMS, -1)).numpy() for x in model(images.flatten(0, 1)))
+    return model, images, Branches(z_static, z_dyn, u_star, np.full(STREAMS, -1), np.zeros(frames))
+
+
 def same(a, b) -> bool:
     """Bit for bit, NaN equal to NaN."""
     return all(np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in FIELDS[:-2])
@@ -78,13 +88,7 @@ def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
 @pytest.mark.parametrize("setting", [{}, {"memory": False}, {"mode": "reset"}, {"on": False}], ids=str)
 @pytest.mark.parametrize("method", models.METHODS)
 def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
-    torch.manual_seed(0)
-    model = models.build(method, 4).eval()
-    images = torch.rand(STREAMS, 10, 3, 32, 32)
-    with torch.inference_mode():
-        outputs = [x.double().numpy() for x in model(images.flatten(0, 1))]
-    z_static, z_dyn = (z.reshape(STREAMS, 10, -1) for z in outputs[:2])
-    b = Branches(z_static, z_dyn, outputs[2].reshape(STREAMS, 10), np.full(STREAMS, -1), np.zeros(10))
+    model, images, b = seen(method, 10)
     chosen = Settings(zeta=0.3, omega_n=0.8, **setting)
     wanted, _ = respond(b, chosen, method)
     stream = KnobStream(model, settings=chosen)
@@ -99,22 +103,15 @@ def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
 @pytest.mark.parametrize("method", models.METHODS)
 def test_switches_flipped_on_the_way_do_the_same_in_the_batch(method):
     """Live mode is `respond` piece by piece: behind a switch, gate and memory go on as they do here."""
-    torch.manual_seed(0)
-    model = models.build(method, 4).eval()
-    images = torch.rand(STREAMS, 12, 3, 32, 32)
-    with torch.inference_mode():
-        outputs = [x.double().numpy() for x in model(images.flatten(0, 1))]
-    z_static, z_dyn = (z.reshape(STREAMS, 12, -1) for z in outputs[:2])
-    u_star = outputs[2].reshape(STREAMS, 12)
+    model, images, b = seen(method, 12)
     stream, past = KnobStream(model, streams=STREAMS), State()
     for t in range(12):
         flipped = ({}, {"memory": False}, {"mode": "reset"}, {"on": False}, {}, {})[t // 2]
         chosen = Settings(zeta=0.3, omega_n=0.5, **flipped)
         stream.settings = chosen
         answer = stream.step(images[:, t])
-        one = slice(t, t + 1)
-        b = Branches(z_static[:, one], z_dyn[:, one], u_star[:, one], np.full(STREAMS, -1), np.zeros(1))
-        wanted, past = respond(b, chosen, method, past)
+        one = (x[:, t : t + 1] for x in (b.z_static, b.z_dyn, b.u_star))
+        wanted, past = respond(Branches(*one, b.labels, np.zeros(1)), chosen, method, past)
         np.testing.assert_allclose(answer.g, wanted.g[:, 0], atol=1e-6)
         np.testing.assert_allclose(answer.probabilities, wanted.probabilities[:, 0], atol=1e-6)
 

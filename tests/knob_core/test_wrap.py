@@ -277,7 +277,7 @@ def test_a_fit_on_nonsense_is_refused(change, cause):
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: wrap.classifier(knobs=(0.7,)), r"knobs is \(0\.7,\), expected \(zeta, omega_n\)"),  # type: ignore[arg-type]
+        (lambda: wrap.classifier(knobs=(0.7,)), r"knobs is \(0\.7,\), expected \(zeta, omega_n\)"),
         (lambda: KnobStream(wrap.two_branch()).step(()), "two branches gave a tuple"),
         (lambda: wrap.branches_of(np.zeros((2, 0, 3))), r"shape \(2, 0, 3\)"),
         (lambda: wrap.branches_of(np.array([[[0.0, np.nan]]])), "logits must be finite"),
