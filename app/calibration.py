@@ -13,8 +13,8 @@ from app.cells import Looked, Selection, cells_of
 from app.figures import calibration as draw
 from app.figures.parts import axis
 from knob_core import gate, metrics
+from knob_core.metrics.reliability import Reliability
 from knob_core.probes.temperature import rank_correlation
-from knob_core.reliability import Reliability
 from knob_core.reset_mode import Fused, Scores, cell_scores, fuse_all, prepare, quartiles, reset_gate, scores
 from knob_core.settings import Settings
 

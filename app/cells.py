@@ -12,9 +12,9 @@ import streamlit as st
 
 from app import garbage
 from app.choice import CORRUPTION_NAMES
-from knob_core import fusion, shipped
+from knob_core import fusion, library
+from knob_core.assets import ASSETS
 from knob_core.data import load_sample
-from knob_core.paths import ASSETS
 from knob_core.reset_mode import Predictions, prepare
 from knob_core.response import DYNAMICS
 
@@ -90,21 +90,21 @@ class Looked:
 
 def models() -> list[tuple[str, int]]:
     """(method, seed) of every gated model whose predictions ship; raises OSError or ValueError with the cause."""
-    return [(method, seed) for method, seed in shipped.models(ROOT) if method in GATED]
+    return [(method, seed) for method, seed in library.models(ROOT) if method in GATED]
 
 
 def version() -> int:
     """Changes when what ships does, so that no cache outlives it."""
-    shipped.manifest(ROOT)  # says what is wrong, if anything
-    return (ROOT / shipped.MANIFEST).stat().st_mtime_ns
+    library.manifest(ROOT)  # says what is wrong, if anything
+    return (ROOT / library.MANIFEST).stat().st_mtime_ns
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _cells(method: str, seed: int, version: int) -> shipped.Cells:
-    return shipped.load_cells(method, seed, ROOT)
+def _cells(method: str, seed: int, version: int) -> library.Cells:
+    return library.load_cells(method, seed, ROOT)
 
 
-def cells_of(method: str, seed: int) -> shipped.Cells:
+def cells_of(method: str, seed: int) -> library.Cells:
     """All 95 cells of a model; raises OSError or ValueError with the cause."""
     return _cells(method, seed, version())
 
@@ -143,7 +143,7 @@ def look(selection: Selection) -> Looked:
 def pictures(corruption: str, severity: int, noise_seed: int, chunk: int) -> np.ndarray:
     """One chunk of the sample's images (n, 32, 32, 3) under a corruption, as the models saw them. Needs torch."""
     with garbage.loading("torch"):
-        from knob_core import cifar10c
+        from knob_core.data import cifar10c
 
     images = load_sample()[0]
     first = next(cifar10c.chunks(images, corruption, severity, noise_seed, start=chunk))

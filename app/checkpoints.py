@@ -9,7 +9,7 @@ import numpy as np
 
 from app.choice import METHODS
 from app.knobs import OMEGA_N, ZETA, clamp
-from knob_core.paths import ASSETS
+from knob_core.assets import ASSETS
 
 FOLDER = ASSETS / "checkpoints"
 

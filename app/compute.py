@@ -16,7 +16,7 @@ from app.checkpoints import path_of
 from app.choice import Choice
 from knob_core.branches import Branches
 from knob_core.data import load_sample
-from knob_core.films import film_frames
+from knob_core.library.film_strips import film_frames
 from knob_core.schedules import SCHEDULES
 
 BATCH = 120  # images

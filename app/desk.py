@@ -15,8 +15,8 @@ from app.figures.bode import UNITS
 from app.knobs import OMEGA_N, SPEEDS, ZETA, clamp
 from app.live import Live
 from app.panels import PANELS
+from knob_core.measures.stability import StreamMeasures
 from knob_core.settings import MODES, Settings
-from knob_core.stream_measures import StreamMeasures
 
 FPS = (0.1, 1000.0)
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.checkpoints import FOLDER, path_of, trained_knobs
-from knob_core.paths import ROOT
+from knob_core.assets import ROOT
 
 PACKAGES = ("torch", "torchvision", "numpy", "scipy", "pandas", "streamlit", "plotly", "safetensors")
 

@@ -13,9 +13,9 @@ from app.figures.wire import pack
 from app.panels import THEORY_FRAMES, Shown, panel
 from app.stream import Stream
 from knob_core import theory
+from knob_core.measures.stability import StreamMeasures, measure
 from knob_core.response import DYNAMICS, Response, respond
 from knob_core.settings import Settings
-from knob_core.stream_measures import StreamMeasures, measure
 
 READOUTS = (  # id, label, field, scale, digits, unit, help
     ("flips", "flips per 100 frames", "flips", 1, 1, "", "How often the answer changes from one frame to the next"),

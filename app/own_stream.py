@@ -12,10 +12,10 @@ import numpy as np
 from app.checkpoints import FOLDER, trained_knobs
 from app.stream import Stream
 from knob_core.branches import Branches
-from knob_core.command import Command
 from knob_core.data import CLASSES
-from knob_core.films import film_frames
+from knob_core.library.film_strips import film_frames
 from knob_core.uploads import Pictures, Uploaded
+from knob_core.wrap.command import Command
 
 MOST_FRAMES = 2000  # of a stream that is looked at while knobs turn
 MOST_VALUES = 2_000_000  # logits in all: a turn stays within a hand's patience
@@ -105,7 +105,7 @@ def of_pictures(
     import torch
 
     from knob_core import checkpoint, devices
-    from knob_core.pixels import to_unit
+    from knob_core.data.pixels import to_unit
 
     images, labels = pictures.images[:MOST_FRAMES], pictures.labels[:MOST_FRAMES]
     device = devices.pick()

@@ -14,10 +14,10 @@ import numpy as np
 from app.figures import bode, poles, step
 from app.figures.wire import pack
 from knob_core import gate, theory
+from knob_core.measures.stability import steps
 from knob_core.response import DYNAMICS
 from knob_core.settings import Settings
 from knob_core.stream_dynamics import command_noise, step_answer, tone_answer
-from knob_core.stream_measures import steps
 
 PANELS = {
     "step": ("Step", "How the gate goes to a new level: measured on this stream, and by theory"),

@@ -15,7 +15,7 @@ from knob_core.reset_mode import Fused
 
 SHOWN = 24
 CHUNKS = 3  # different renderings that a bin's pictures may come from: each costs time
-CHUNK = 250  # images, as `knob_core.cifar10c` renders them
+CHUNK = 250  # images, as `knob_core.data.cifar10c` renders them
 
 Render = Callable[[str, int, int, int], np.ndarray]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from knob_core.paths import ASSETS
+from knob_core.assets import ASSETS
 
 FOLDER = ASSETS / "results"
 EVALUATE, REPORT, COST = "python -m train.evaluate", "python -m train.report", "python -m train.cost"

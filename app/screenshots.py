@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from knob_core.paths import ASSETS, ROOT
+from knob_core.assets import ASSETS, ROOT
 
 FOLDER = ASSETS / "screenshots"
 FLAGS = [

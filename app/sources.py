@@ -14,10 +14,10 @@ from app.checkpoints import trained_knobs
 from app.choice import Choice
 from app.compute import Result
 from app.stream import Stream
-from knob_core import films, shipped
+from knob_core import library
 from knob_core.branches import Branches
 from knob_core.data import CLASSES, load_sample
-from knob_core.shipped import StreamKey
+from knob_core.library import StreamKey, film_strips
 
 PREFERRED = ("knob-ode", "shot_noise", "step")  # what opens first, where it ships
 
@@ -27,10 +27,10 @@ def stream_id(choice: Choice) -> str:
     return hashlib.sha256(repr(choice).encode()).hexdigest()[:16]
 
 
-def library() -> list[StreamKey]:
+def shipped_streams() -> list[StreamKey]:
     """What ships; empty where nothing does. `why_nothing` has the cause."""
     try:
-        return shipped.streams()
+        return library.streams()
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
@@ -38,7 +38,7 @@ def library() -> list[StreamKey]:
 def why_nothing() -> str:
     """The cause of there being no stream at all."""
     try:
-        return "none of them can be read" if shipped.streams() else "the list of shipped streams is empty"
+        return "none of them can be read" if library.streams() else "the list of shipped streams is empty"
     except (OSError, ValueError, KeyError, TypeError) as error:
         return str(error)
 
@@ -60,7 +60,7 @@ def sample_fault() -> str:
 
 def home() -> Choice:
     """The stream that opens first: the preferred one where it ships."""
-    listed = library()
+    listed = shipped_streams()
     if not listed:
         return Choice()
     method, corruption, schedule = PREFERRED
@@ -79,7 +79,7 @@ def choice_of(key: StreamKey, image: int) -> Choice:
 
 def shipped_key(choice: Choice) -> StreamKey | None:
     """The shipped stream that a choice means, if there is one."""
-    for key in library():
+    for key in shipped_streams():
         if choice.image in key.images and choice_of(key, choice.image) == choice:
             return key
     return None
@@ -88,12 +88,12 @@ def shipped_key(choice: Choice) -> StreamKey | None:
 def shipped_like(choice: Choice) -> StreamKey | None:
     """A shipped stream of the same model, corruption and schedule, whatever its length and noise."""
     wanted = (choice.method, choice.model, choice.corruption, choice.schedule)
-    return next((k for k in library() if (k.method, k.seed, k.corruption, k.schedule) == wanted), None)
+    return next((k for k in shipped_streams() if (k.method, k.seed, k.corruption, k.schedule) == wanted), None)
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _branches(key: StreamKey) -> Branches:
-    return shipped.load_stream(key)
+    return library.load_stream(key)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
@@ -104,7 +104,7 @@ def shipped_stream(key: StreamKey, image: int) -> Stream:
     place = key.images.index(image)
     pixels, fault = None, ""
     try:
-        pixels = films.load(key, place)
+        pixels = film_strips.load(key, place)
     except (OSError, ValueError) as error:  # the traces are there all the same
         fault = str(error)
     return Stream(
@@ -132,7 +132,7 @@ def title(choice: Choice, branches: Branches, path: int, images: int) -> str:
 def fallback() -> tuple[Choice, Stream] | None:
     """The stream that opens first, or another where that one cannot be read; None where none can."""
     first = home()
-    for key in sorted(library(), key=lambda k: choice_of(k, first.image) != first):
+    for key in sorted(shipped_streams(), key=lambda k: choice_of(k, first.image) != first):
         choice = choice_of(key, first.image if first.image in key.images else key.images[0])
         try:
             return choice, shipped_stream(key, choice.image)

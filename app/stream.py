@@ -13,10 +13,10 @@ import numpy as np
 from app.figures import scope
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
-from knob_core.films import film_frames
+from knob_core.library.film_strips import film_frames
+from knob_core.measures.stability import StreamMeasures, measure
 from knob_core.response import Response, respond
 from knob_core.settings import Settings
-from knob_core.stream_measures import StreamMeasures, measure
 
 SHORT = {"airplane": "plane", "automobile": "car"}
 

@@ -83,7 +83,7 @@ def row(stream: Stream | None) -> None:
         _shape(choice)
     with model:
         now = (choice.method, choice.model)
-        quick = ((key.method, key.seed) for key in sources.library())
+        quick = ((key.method, key.seed) for key in sources.shipped_streams())
         models = checkpoints.ordered({*quick, *checkpoints.at_hand(), now})
         help = "Method and training seed of the checkpoint; streams of seed 0 appear at once, the others are computed"
         _menu("model", "Model", models, now, _model_words, help)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import _checks as check
-from knob_core._checks import Array, is_tensor, namespace
-from knob_core._streams import by_frame, initial_state, lead_shape, require_finite_end
+from knob_core._arrays import checks as check
+from knob_core._arrays.broadcasting import by_frame, initial_state, lead_shape, require_finite_end
+from knob_core._arrays.checks import Array, is_tensor, namespace
 
 NEUTRAL = 0.5  # trusts both branches alike
 FILTER_FLOOR = 1e-4  # below this alpha the filter's 1 - alpha would lose digits past 1e-12

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import _checks as check
-from knob_core._checks import Array, is_tensor, namespace
-from knob_core._top import pick, top1, top2
+from knob_core._arrays import checks as check
+from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.top import pick, top1, top2
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import _checks as check
-from knob_core._checks import Array, is_tensor, namespace
-from knob_core._recursion import recur
-from knob_core._streams import by_frame, initial_state, lead_shape, require_finite_end
+from knob_core._arrays import checks as check
+from knob_core._arrays.broadcasting import by_frame, initial_state, lead_shape, require_finite_end
+from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.recursion import recur
 from knob_core.ema import ema_alpha, run_ema
 
 __all__ = ["State", "coefficients", "ema_alpha", "reset_gain", "run", "run_ema", "sigmoid", "step"]

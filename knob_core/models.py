@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import fusion, gate
-from knob_core._checks import readable
+from knob_core._arrays.checks import readable
 from knob_core._torchvision import torchvision
 from knob_core.data import MEAN, STD
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from knob_core import fusion, gate, metrics
-from knob_core._top import classes_first, first_equal
+from knob_core._arrays.top import classes_first, first_equal
 from knob_core.ema import NEUTRAL, ema_alpha
-from knob_core.reliability import bin_by_mass, folded_normal_mean
+from knob_core.metrics.reliability import bin_by_mass, folded_normal_mean
 from knob_core.response import DYNAMICS
 
 PIECE = 8192  # samples at a time

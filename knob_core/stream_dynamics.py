@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core.stream_measures import steps
+from knob_core.measures.stability import steps
 
 TONES = np.geomspace(0.004, 0.45, 11)  # cycles/frame
 TONE_FRAMES = 1000  # fitted, after as many again to settle

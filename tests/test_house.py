@@ -24,9 +24,9 @@ LIGHT = (
     "schedules",
     "settings",
     "branches",
-    "stream_measures",
+    "measures.stability",
     "data",
-    "shipped",
+    "library",
 )
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from knob_core import checkpoint
+from knob_core.assets import ASSETS
 from knob_core.data import Images
+from knob_core.data.pixels import to_unit
 from knob_core.models import METHODS, Attention, GatedClassifier, Outputs, Static
-from knob_core.paths import ASSETS
-from knob_core.pixels import to_unit
 
 CHECKPOINTS = ASSETS / "checkpoints"
 BATCH = 100  # images, which stay in the cache; fixed, since a convolution's rounding may depend on it

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from knob_core import gate, metrics, temperature_scaling
+from knob_core import gate, metrics
 from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import Labels
+from knob_core.metrics import temperature_scaling
 from train.branch_cache import BranchCache
 from train.branching import BranchArrays, Member
 from train.pixels import HELD_OUT, CellPixels, HeldOutPixels

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from knob_core.cifar10c import SEVERITIES, make
+from knob_core.assets import ASSETS
 from knob_core.corruptions import NAMES, TRAINING
 from knob_core.data import Images, load_sample
-from knob_core.paths import ASSETS
+from knob_core.data.cifar10c import SEVERITIES, make
 
 PLACES = (10, 17, 23)  # in the sample: an airplane, a horse, a truck
 SHEET = ASSETS / "contact_sheet.webp"

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from knob_core.cifar10c import CHUNK, SEVERITIES, chunks
 from knob_core.corruptions import NAMES
 from knob_core.data import Images, Labels, load_cifar10, load_sample
+from knob_core.data.cifar10c import CHUNK, SEVERITIES, chunks
 from knob_core.seeding import generator
 
 SETTINGS = "settings.json"  # what a folder was made with; stays beside the files

@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from knob_core import cifar10c, data
+from knob_core import data
 from knob_core.corruptions import NAMES
+from knob_core.data import cifar10c
 from train import branching, cell_metrics, commands, distributed, histories, probe_tables, tables
 from train.branch_cache import BranchCache
 from train.branching import Member

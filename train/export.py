@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from knob_core import checkpoint, fusion, gate
 from knob_core.models import GatedClassifier
 from knob_core.response import DYNAMICS
-from knob_core.runtime import KnobStream, hold
+from knob_core.runtime import KnobStream, gaps
 from knob_core.runtime.frames import SIZE
 
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen")
@@ -55,7 +55,7 @@ class Frame(nn.Module):
         first = torch.stack([z_static, torch.zeros_like(z_static)], -1)
         memory = torch.where(seen[:, None, None], memory, first)
         dt = torch.where(seen, dt, torch.ones_like(dt))  # (N,): nothing came before a stream's first frame
-        z_memory, memory = hold.step(z_static, zeta, omega_n, dt[:, None], memory)
+        z_memory, memory = gaps.step(z_static, zeta, omega_n, dt[:, None], memory)
         z_static = torch.where(memory_on, z_memory, z_static)
         u, g, x = self._gate(u_star, zeta, omega_n, dt, x)
         fused = fusion.diagnose(z_static, z_dyn, g)
@@ -66,7 +66,7 @@ class Frame(nn.Module):
         self, u_star: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, x: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         if self.kind == "second order":
-            u, x = hold.step(u_star, zeta, omega_n, dt, x)
+            u, x = gaps.step(u_star, zeta, omega_n, dt, x)
             return u, torch.sigmoid(u), x
         if self.kind == "first order":
             g = x[:, 0] + 0.5

@@ -7,13 +7,13 @@ import argparse
 import numpy as np
 from tqdm import tqdm
 
-from knob_core import films, shipped
-from knob_core.shipped import StreamKey
+from knob_core import library
+from knob_core.library import StreamKey, film_strips
 
 
 def strip(key: StreamKey) -> np.ndarray:
     """(images, FILM, SIDE, SIDE, 3) uint8: every image's first realisation at the film's frames."""
-    stream, where = shipped.render(key), films.film_frames(key.frames)
+    stream, where = library.render(key), film_strips.film_frames(key.frames)
     rows = [stream.frames(0, key.frames, image)[where] for image in range(len(key.images))]  # (FILM, 3, 32, 32)
     return np.stack([np.rint(row.permute(0, 2, 3, 1).numpy() * 255).astype(np.uint8) for row in rows])
 
@@ -23,10 +23,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--again", action="store_true", help="make those that are there, too")
     again = parser.parse_args().again
-    wanted = {films.path_of(key): key for key in shipped.streams()}
+    wanted = {film_strips.path_of(key): key for key in library.streams()}
     for path, key in tqdm(wanted.items(), desc="films"):
         if again or not path.is_file():
-            films.save(strip(key), path)
+            film_strips.save(strip(key), path)
 
 
 if __name__ == "__main__":

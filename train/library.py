@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import data, shipped
+from knob_core import data, library
+from knob_core.assets import ASSETS
 from knob_core.branches import Branches
-from knob_core.cifar10c import SEVERITIES
 from knob_core.corruptions import NAMES
-from knob_core.paths import ASSETS
+from knob_core.data.cifar10c import SEVERITIES
+from knob_core.library import StreamKey
 from knob_core.settings import Settings
-from knob_core.shipped import StreamKey
 from train import branching, commands, distributed, dynamics_tables, stream_pixels, stream_tables, tables
 from train.branch_cache import BranchCache
 from train.branching import Member
@@ -94,7 +94,7 @@ def ship(shop: Workshop, root: Path) -> int:
             units = [shop.sample_cache.load(member, unit) for unit in NAMES]
             parts = [part for unit in units for part in unit]  # corruption by corruption, severity by severity
             arrays = (np.stack([getattr(part, a) for part in parts]) for a in ("z_static", "z_dyn", "u_star"))
-            shipped.save(root / name, *arrays, labels=shop.labels.astype(np.int16))
+            library.save(root / name, *arrays, labels=shop.labels.astype(np.int16))
             written[name] = _sha256(root / name)
         cells.append({"method": member.method, "seed": member.seed, "noise_seed": NOISE_SEED, "file": name})
         for corruption in stream_pixels.CORRUPTIONS:
@@ -104,24 +104,24 @@ def ship(shop: Workshop, root: Path) -> int:
                 if name not in written:
                     b = shop.branches(member, shop.library, shop.library_cache, unit)
                     labels, severity = b.labels.astype(np.int16), b.severity.astype(np.float32)
-                    shipped.save(root / name, b.z_static, b.z_dyn, b.u_star, labels=labels, severity=severity)
+                    library.save(root / name, b.z_static, b.z_dyn, b.u_star, labels=labels, severity=severity)
                     written[name] = _sha256(root / name)
                 key = StreamKey(
                     member.method, member.seed, corruption, schedule, stream_pixels.FRAMES, shop.places,
                     stream_pixels.REALISATIONS, NOISE_SEED,
                 )  # fmt: skip
-                streams.append(shipped.entry(key, name))
+                streams.append(library.entry(key, name))
     listing = {
-        "format": shipped.FORMAT,
+        "format": library.FORMAT,
         "corruptions": list(NAMES),
         "severities": list(SEVERITIES),
         "cells": cells,
         "streams": streams,
         "files": written,
     }
-    part = root / (shipped.MANIFEST + ".part")
+    part = root / (library.MANIFEST + ".part")
     part.write_text(json.dumps(listing, indent=0) + "\n", encoding="utf-8")
-    part.replace(root / shipped.MANIFEST)
+    part.replace(root / library.MANIFEST)
     for folder in ("branches", "streams"):
         for path in (root / folder).rglob("*.npz"):
             if path.relative_to(root).as_posix() not in written:
@@ -211,7 +211,7 @@ def work(args: argparse.Namespace) -> None:
     if rank == 0:
         size = ship(shop, args.assets)
         measure(shop, args.out)
-        print(f"{len(shipped.streams(args.assets))} streams, {size / 1e6:.1f} MB: {args.assets}")
+        print(f"{len(library.streams(args.assets))} streams, {size / 1e6:.1f} MB: {args.assets}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

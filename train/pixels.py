@@ -11,10 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from knob_core import cifar10c
-from knob_core.cifar10c import SEVERITIES
 from knob_core.corruptions import NAMES, TRAINING
-from knob_core.data import Images, Labels
+from knob_core.data import Images, Labels, cifar10c
+from knob_core.data.cifar10c import SEVERITIES
 from train.corrupt import RECIPE
 
 CLEAN = "clean"

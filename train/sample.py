@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from knob_core._cifar_layouts import write_grid
 from knob_core.data import CLASSES, SAMPLE, Images, Labels, load_cifar10, sample_digest
+from knob_core.data.layouts import write_grid
 
 PER_CLASS = 100
 

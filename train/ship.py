@@ -13,8 +13,9 @@ from pathlib import Path
 
 import torch
 
-from knob_core import checkpoint, data, models, pixels
-from knob_core.paths import ASSETS
+from knob_core import checkpoint, data, models
+from knob_core.assets import ASSETS
+from knob_core.data import pixels
 from train import commands
 
 CHECKPOINTS = ASSETS / "checkpoints"

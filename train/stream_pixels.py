@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knob_core.data import Images, Labels
-from knob_core.pixels import to_bytes
+from knob_core.data.pixels import to_bytes
 from knob_core.schedules import SCHEDULES
 from knob_core.streams import ControlledStream
 from train.corrupt import RECIPE

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import smoothing, theory
+from knob_core import theory
 from knob_core.branches import Branches
+from knob_core.measures.stability import jitter, lag, measure, steps
 from knob_core.response import Response, respond
+from knob_core.rivals import smoothing
 from knob_core.settings import Settings
-from knob_core.stream_measures import jitter, lag, measure, steps
 
 FIRST = 30  # frames in which every state comes in from rest; not measured
 HOME = Settings(memory=False)  # the console's home position

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from knob_core.paths import ASSETS
+from knob_core.assets import ASSETS
 
 RESULTS = ASSETS / "results"
 

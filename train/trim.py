@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from knob_core import checkpoint, data, fusion, gate, metrics
 from knob_core.data import Images, Labels
+from knob_core.data.pixels import to_bytes
 from knob_core.models import GatedClassifier, KnobODE
-from knob_core.pixels import to_bytes
 from knob_core.streams import ControlledStream
 from train import branching, commands
 

@@ -7,13 +7,13 @@ import streamlit as st
 from app import facts, layout, state
 
 HOUSE = {  # step: modules, what it makes
-    "images": ("`data.py`", "CIFAR-10, or the sample that ships"),
-    "severity": ("`schedules.py`", "how bad the picture gets over time, s(t)"),
+    "images": ("`data/`", "CIFAR-10, or the sample that ships"),
+    "severity": ("`schedules/`", "how bad the picture gets over time, s(t)"),
     "corruption": ("`corruptions/`", "noise, blur, weather and digital faults at any severity"),
     "branches": ("`models.py`", "z_static, z_dyn and the command u*"),
     "gate": ("`gate.py`", "u and g: **from here on a turn of a knob acts**"),
     "fusion": ("`fusion.py`", "z_fuse, margins, effective temperature"),
-    "measures": ("`metrics.py`, `stream_measures.py`", "accuracy, calibration, flips, lag"),
+    "measures": ("`metrics/`, `measures/`", "accuracy, calibration, flips, lag"),
     "figures": ("`app/figures/`", "what you see"),
 }
 METHOD = (

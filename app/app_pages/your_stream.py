@@ -16,11 +16,11 @@ from app.desk import Desk
 from app.line import Seat
 from app.own_stream import OwnStream
 from knob_core import settings as settings_file
-from knob_core.command import Command
-from knob_core.command_fit import fit
 from knob_core.data import CLASSES
 from knob_core.uploads import Uploaded, read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
+from knob_core.wrap.command import Command
+from knob_core.wrap.fitting import fit
 
 MOST_MB = 50  # .streamlit/config.toml has the same: more never reaches us
 LOGITS = ["npz", "npy", "csv", "parquet"]
@@ -185,7 +185,7 @@ def take_away() -> None:
             f"source = wrap.{door}(model, command)\n"
             'stream = KnobStream(source, settings="knob.toml")'
         )
-        needs = ["from knob_core import wrap", "from knob_core.command import Command"]
+        needs = ["from knob_core import wrap", "from knob_core.wrap.command import Command"]
     imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
     st.code(f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
 

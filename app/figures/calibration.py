@@ -8,7 +8,7 @@ import numpy as np
 
 from app.figures.parts import MARGIN, across, axis, card
 from app.figures.wire import band, line, pack
-from knob_core.reliability import Reliability
+from knob_core.metrics.reliability import Reliability
 
 SUBSETS = {  # name: (colour, dash, words), as drawn: nearly all agree, so that line is dashed and on top of all
     "all": ("confidence", "", "all"),

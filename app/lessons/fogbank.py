@@ -9,7 +9,8 @@ import numpy as np
 from app.figures import lesson as draw
 from app.lessons.dials import OMEGA_N, ZETA
 from app.lessons.lesson import Goal, Lesson, Values
-from knob_core import gate, stream_measures
+from knob_core import gate
+from knob_core.measures import stability
 
 FRAMES, ARRIVES, LEAVES = 200, 70, 140
 CLEAR, FOG, NOISE = 2.0, -2.0, 0.9  # logits
@@ -36,8 +37,8 @@ def opened(values: Values) -> np.ndarray:
 def measures(g: np.ndarray) -> tuple[float, float]:
     """(trembling as a share of the raw command's, frames until the gate has closed by 63 %)."""
     raw = gate.sigmoid(command())
-    trembling = stream_measures.jitter(g, weather()) / stream_measures.jitter(raw, weather())
-    return trembling, stream_measures.lag(g[None], weather(), 0.63)
+    trembling = stability.jitter(g, weather()) / stability.jitter(raw, weather())
+    return trembling, stability.lag(g[None], weather(), 0.63)
 
 
 def goals(values: Values) -> tuple[Goal, ...]:

@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from knob_core.paths import ASSETS
+from knob_core.assets import ASSETS
 
 # the recipe draws from five files, of which the second and the third hold the same colours
 FROST = ("frost1", "frost2", "frost2", "frost4", "frost5")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knob_core import gate, theory
-from knob_core.stream_measures import level_begins, steps
+from knob_core.measures.stability import level_begins, steps
 
 FADED = 1e-7  # what is left of a transient before a tone is fitted
 CYCLES = 8  # fitted at least

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from knob_core import fusion, metrics
-from knob_core.reliability import Reliability
+from knob_core.metrics.reliability import Reliability
 
 SUBSETS = ("all", "agree", "disagree")
 

@@ -5,6 +5,6 @@ answer = stream.step(frame)
 """
 
 from knob_core.runtime.answer import Answer
-from knob_core.runtime.stream import KnobStream
+from knob_core.runtime.knob_stream import KnobStream
 
 __all__ = ["Answer", "KnobStream"]

@@ -10,7 +10,7 @@ import numpy as np
 from knob_core import gate
 from knob_core.ema import NEUTRAL
 from knob_core.response import DYNAMICS, logit
-from knob_core.runtime import hold
+from knob_core.runtime import gaps
 from knob_core.runtime.answer import Answer, answer
 from knob_core.runtime.sources import Branch, Source
 from knob_core.runtime.state import State
@@ -40,7 +40,7 @@ def advance(
         if begins:
             start = np.stack([z_static, np.zeros_like(z_static)], axis=-1)  # (N, K, 2): there already, and still
             past = np.where(first[:, None, None], start, past)
-        return hold.advance(z_static, old.z_static, zeta, omega_n, elapsed, past)
+        return gaps.advance(z_static, old.z_static, zeta, omega_n, elapsed, past)
 
     u_star, observer = branch.u_star, old.observer
     if source.command is not None:
@@ -74,14 +74,14 @@ def _gate(
         return u_star, np.zeros_like(u_star) if method == "static" else gate.sigmoid(u_star), old.gate
     if kind == "first order":
         g_star = gate.sigmoid(u_star)
-        g = hold.advance_ema(g_star, gate.sigmoid(old.u_star), omega_n, elapsed, old.gate[:, 0])
+        g = gaps.advance_ema(g_star, gate.sigmoid(old.u_star), omega_n, elapsed, old.gate[:, 0])
         x = np.stack([g, np.zeros_like(g)], axis=-1)
         if not settings.on:
             return u_star, g_star, x
         if reset:
             g = NEUTRAL + gate.ema_alpha(omega_n) * (g_star - NEUTRAL)
         return logit(g), g, x
-    u, x = hold.advance(u_star, old.u_star, zeta, omega_n, elapsed, old.gate)
+    u, x = gaps.advance(u_star, old.u_star, zeta, omega_n, elapsed, old.gate)
     if not settings.on:
         u = u_star
     elif reset:

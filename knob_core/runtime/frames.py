@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from knob_core._checks import for_torch
-from knob_core.pixels import to_unit
+from knob_core._arrays.checks import for_torch
+from knob_core.data.pixels import to_unit
 
 SIZE = 32  # pixels
 SLACK = 0.01  # what resampling may leave outside [0, 1]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from knob_core.command import Command
+from knob_core.wrap.command import Command
 
 
 class Branch(NamedTuple):

@@ -6,6 +6,6 @@ is refused with a ValueError that names the cause.
 
 from knob_core.uploads.logits import read_logits
 from knob_core.uploads.pictures import Pictures, read_pictures
-from knob_core.uploads.stream import Uploaded
+from knob_core.uploads.uploaded import Uploaded
 
 __all__ = ["Pictures", "Uploaded", "read_logits", "read_pictures"]

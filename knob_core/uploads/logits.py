@@ -17,8 +17,8 @@ import numpy as np
 
 from knob_core.uploads import archive
 from knob_core.uploads.limits import MAX_VALUES, require_size, short
-from knob_core.uploads.stream import KNOWN, Uploaded, uploaded
 from knob_core.uploads.tables import read_csv, read_parquet
+from knob_core.uploads.uploaded import KNOWN, Uploaded, uploaded
 
 KINDS = (".npz", ".npy", ".csv", ".parquet")
 HEADER = (ValueError, SyntaxError, TokenError, TypeError, LookupError, RecursionError, MemoryError)  # it is Python text

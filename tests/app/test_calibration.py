@@ -21,8 +21,8 @@ from app.choice import CORRUPTION_NAMES
 from app.figures.calibration import TINT, ceiling, ladder
 from app.figures.palette import PALETTES
 from app.figures.wire import unpack
-from knob_core import fusion, gate, metrics, shipped
-from knob_core.paths import ASSETS
+from knob_core import fusion, gate, library, metrics
+from knob_core.assets import ASSETS
 from knob_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def truth(folder: Path, chosen: Selection, s: Settings) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities (M, K) and labels (M,) the slow way, in double precision."""
-    found = shipped.load_cells(chosen.method, chosen.seed, folder)
+    found = library.load_cells(chosen.method, chosen.seed, folder)
     keep = [i for i, (c, v) in enumerate(found.cells) if c in chosen.corruptions and v in chosen.severities]
     gain = float(gate.reset_gain(s.zeta, s.omega_n)) if s.on else 1.0
     g = gate.sigmoid(found.u_star[keep].astype(np.float64) * gain)
@@ -124,13 +124,13 @@ def test_what_could_be_used_instead(folder: Path) -> None:
     rows = calibration.fixed(chosen, looked).rows
     p, y = truth(folder, chosen, Settings(on=False))
     assert rows["gate as commanded"][1].ece_deb == pytest.approx(metrics.ece_debiased(p, y), abs=1e-5)
-    found = shipped.load_cells("knob-ode", 0, folder)
+    found = library.load_cells("knob-ode", 0, folder)
     keep = [i for i, (_, v) in enumerate(found.cells) if v == 3]
     for name, z in (("static branch alone", found.z_static), ("dynamic branch alone", found.z_dyn)):
         wanted = metrics.softmax(z[keep].reshape(-1, 10).astype(np.float64))
         assert rows[name][1].nll == pytest.approx(metrics.nll(wanted, y), abs=1e-5)
     t = results.temperatures()["static", 0, "fused", "clean"]
-    plain = shipped.load_cells("static", 0, folder).z_static[keep].reshape(-1, 10).astype(np.float64)
+    plain = library.load_cells("static", 0, folder).z_static[keep].reshape(-1, 10).astype(np.float64)
     scaled = rows[f"Static model + temperature {t:.2f} (clean)"][1]
     assert scaled.ece_deb == pytest.approx(metrics.ece_debiased(metrics.softmax(plain / t), y), abs=1e-5)
 
@@ -160,7 +160,7 @@ def test_figures_have_words_and_known_colours() -> None:
 
 def test_effective_temperature_by_severity(folder: Path) -> None:
     said = message(Selection(), Settings(omega_n=2))
-    found = shipped.load_cells("knob-ode", 0, folder)
+    found = library.load_cells("knob-ode", 0, folder)
     g = gate.sigmoid(found.u_star.astype(np.float64) * gate.reset_gain(0.7, 2.0))
     t_eff = fusion.effective_temperature(found.z_static.astype(np.float64), found.z_dyn.astype(np.float64), g)
     severity = np.array([v for _, v in found.cells])
@@ -171,7 +171,7 @@ def test_effective_temperature_by_severity(folder: Path) -> None:
 
 def test_subsets_have_their_counts_and_their_own_error(folder: Path) -> None:
     said = message(Selection(), Settings(omega_n=2))
-    found = shipped.load_cells("knob-ode", 0, folder)
+    found = library.load_cells("knob-ode", 0, folder)
     p, y = truth(folder, Selection(), Settings(omega_n=2))
     agree = fusion.agreement(*(z.reshape(-1, 10) for z in (found.z_static, found.z_dyn)))
     spec = figure(said, "reliability")
@@ -274,7 +274,7 @@ def test_the_pictures_of_a_cell_are_the_cells_and_wrong_ones_come_first() -> Non
     wrong = [picture.confidence for picture in shown if not picture.right]
     assert wrong == sorted(wrong, reverse=True)
     assert [picture.right for picture in shown] == sorted(picture.right for picture in shown)
-    labels = shipped.load_cells("knob-ode", 0, cells.ROOT).labels
+    labels = library.load_cells("knob-ode", 0, cells.ROOT).labels
     assert all(picture.truth == labels[picture.sample] for picture in shown)
 
 
@@ -299,8 +299,7 @@ def test_pictures_are_shown_with_words() -> None:
 
 
 def test_the_pixels_are_those_the_models_saw() -> None:
-    from knob_core import cifar10c
-    from knob_core.data import load_sample
+    from knob_core.data import cifar10c, load_sample
 
     whole = cifar10c.make(load_sample()[0], "gaussian_noise", 2, 0)
     np.testing.assert_array_equal(cells.pictures("gaussian_noise", 2, 0, 1), whole[250:500].transpose(0, 2, 3, 1))
@@ -308,7 +307,7 @@ def test_the_pixels_are_those_the_models_saw() -> None:
 
 def test_what_ships_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the real predictions, where they are: every number of the page from knob_core, the slow way."""
-    if not (ASSETS / shipped.MANIFEST).is_file() or ("knob-ode", 0) not in shipped.models(ASSETS):
+    if not (ASSETS / library.MANIFEST).is_file() or ("knob-ode", 0) not in library.models(ASSETS):
         pytest.skip("no predictions yet: python -m train.library")
     monkeypatch.setattr(cells, "ROOT", ASSETS)
     monkeypatch.setattr(results, "FOLDER", ASSETS / "results")

@@ -14,6 +14,9 @@ import made_streams
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from knob_core import library
+from knob_core.library import film_strips
+
 ROOT = Path(__file__).resolve().parents[2]
 HAND = {
     "epoch": 0, "seq": 1, "turn": 1, "zeta": 0.3, "omega_n": 1.5,
@@ -32,9 +35,8 @@ def assets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     import streamlit as st
 
     from app import checkpoints
-    from knob_core import films, shipped
 
-    for module, name in ((shipped, "streams"), (shipped, "load_stream"), (films, "load")):
+    for module, name in ((library, "streams"), (library, "load_stream"), (film_strips, "load")):
         function = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, _f=function, **k: _f(*a, **{**k, "root": folder}))
     monkeypatch.setattr(checkpoints, "FOLDER", folder / "checkpoints")
@@ -143,11 +145,11 @@ def test_a_menu_shows_what_was_chosen_elsewhere(assets: Path) -> None:
 
 
 def test_image(assets: Path) -> None:
-    from knob_core import shipped
+    from knob_core import library
 
     at = opened()
     first = at.session_state["choice"].image
-    other = shipped.streams()[0].images[1]
+    other = library.streams()[0].images[1]
     at.session_state["gallery"] = {"picked": other}
     at.run()
     assert at.session_state["choice"].image == other != first
@@ -213,28 +215,27 @@ def test_settings_travel_in_the_link(assets: Path) -> None:
 
 
 def test_nothing_ships(assets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from knob_core import shipped
 
     def missing(*_: Any, **__: Any) -> Any:
         raise FileNotFoundError(f"{tmp_path}/manifest.json is missing; make it anew: python -m train.library")
 
-    monkeypatch.setattr(shipped, "streams", missing)
+    monkeypatch.setattr(library, "streams", missing)
     at = opened()
     assert "manifest.json is missing" in at.error[0].value
     assert at.selectbox(key="row_corruption_0")  # the row is still there
 
 
 def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from knob_core import shipped
+    from knob_core import library
 
-    load = shipped.load_stream
+    load = library.load_stream
 
     def damaged(key: Any, *a: Any, **k: Any) -> Any:
         if key.corruption == "fog":
             raise ValueError("streams/fog-step.npz is damaged")
         return load(key, *a, **k)
 
-    monkeypatch.setattr(shipped, "load_stream", damaged)
+    monkeypatch.setattr(library, "load_stream", damaged)
     at = opened()
     at.selectbox(key="row_corruption_0").select("fog").run()
     assert "fog-step.npz is damaged" in warnings(at)
@@ -244,16 +245,16 @@ def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_another_stream_opens_where_the_first_cannot_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from knob_core import shipped
+    from knob_core import library
 
-    load = shipped.load_stream
+    load = library.load_stream
 
     def missing(key: Any, *a: Any, **k: Any) -> Any:
         if (key.corruption, key.schedule) == ("shot_noise", "step"):
             raise FileNotFoundError("streams/shot_noise-step.npz is missing")
         return load(key, *a, **k)
 
-    monkeypatch.setattr(shipped, "load_stream", missing)
+    monkeypatch.setattr(library, "load_stream", missing)
     at = opened()
     assert "shot_noise-step.npz is missing" in warnings(at) and not at.error
     choice = at.session_state["choice"]
@@ -264,24 +265,22 @@ def test_another_stream_opens_where_the_first_cannot_be_read(assets: Path, monke
 
 
 def test_no_stream_can_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from knob_core import shipped
 
     def missing(*_: Any, **__: Any) -> Any:
         raise FileNotFoundError("it is missing")
 
-    monkeypatch.setattr(shipped, "load_stream", missing)
+    monkeypatch.setattr(library, "load_stream", missing)
     at = opened()
     assert "none of them can be read" in at.error[0].value and "it is missing" in warnings(at)
     assert at.selectbox(key="row_corruption_0")
 
 
 def test_a_damaged_film_costs_the_film_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from knob_core import films
 
     def damaged(*_: Any, **__: Any) -> Any:
         raise ValueError("films/shot_noise-step.webp is damaged")
 
-    monkeypatch.setattr(films, "load", damaged)
+    monkeypatch.setattr(film_strips, "load", damaged)
     at = opened()
     assert "films/shot_noise-step.webp is damaged" in warnings(at) and not at.error
     assert at.session_state["shown"].tape()["film"] is None

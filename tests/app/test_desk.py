@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from app.desk import Desk
 from app.knobs import KNOBS, OMEGA_N, ZETA, clamp, presets
+from knob_core.measures.stability import StreamMeasures
 from knob_core.settings import Settings
-from knob_core.stream_measures import StreamMeasures
 
 HAND = {"epoch": 0, "seq": 1, "turn": 1, "zeta": 0.3, "omega_n": 1.5, "on": True, "memory": False, "mode": "continuous"}
 anything = st.recursive(

@@ -18,9 +18,9 @@ from app.live import cut
 from app.panels import PANELS
 from app.stream import Stream
 from knob_core import gate, theory
+from knob_core.measures.stability import measure
 from knob_core.response import DYNAMICS, respond
 from knob_core.settings import Settings
-from knob_core.stream_measures import measure
 
 SETTINGS = [
     Settings(), Settings(zeta=0.05, omega_n=3.0), Settings(zeta=3, omega_n=0.02),

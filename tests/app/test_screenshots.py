@@ -6,7 +6,7 @@ import pytest
 
 from app import screenshots
 from app.screenshots import SHOTS, chosen
-from knob_core.paths import ROOT
+from knob_core.assets import ROOT
 
 
 def test_every_page_is_in_the_list_light_and_dark() -> None:

@@ -22,10 +22,10 @@ from app.figures.wire import unpack
 from app.moving import message
 from knob_core import settings as settings_file
 from knob_core import wrap
+from knob_core.measures.stability import flips
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings
-from knob_core.stream_measures import flips
 from knob_core.uploads import Pictures, read_logits
 
 PAGE = Path(__file__).resolve().parents[2] / "app" / "app_pages" / "your_stream.py"

@@ -17,14 +17,14 @@ import pytest
 import torch
 
 from knob_core import checkpoint, gate, models, wrap
-from knob_core.command_fit import lag
+from knob_core.assets import ASSETS
 from knob_core.data import load_sample
-from knob_core.paths import ASSETS
+from knob_core.measures.stability import flips
 from knob_core.runtime import KnobStream
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import Settings
-from knob_core.stream_measures import flips
 from knob_core.streams import ControlledStream
+from knob_core.wrap.fitting import lag
 
 STREAMS, STEPS, SECONDS = 10_000, 1_000_000, 60.0
 NOISES = ("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise")  # drawn anew each frame: these flicker

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from knob_core import models, shipped
-from knob_core.paths import ASSETS
+from knob_core import library, models
+from knob_core.assets import ASSETS
 from train import branching
 
 pytestmark = pytest.mark.skipif(
-    not (ASSETS / shipped.MANIFEST).is_file(), reason="nothing shipped: python -m train.library"
+    not (ASSETS / library.MANIFEST).is_file(), reason="nothing shipped: python -m train.library"
 )
 
 
@@ -29,13 +29,13 @@ def seconds(work: Callable[[], object], rounds: int) -> float:
 
 def test_loading_beats_computing() -> None:
     torch.set_num_threads(1)
-    key = next(key for key in shipped.streams() if key.method == "knob-ode")
-    cells = shipped.load_cells("knob-ode")
-    frames = shipped.render(key).frames(0, 64)
+    key = next(key for key in library.streams() if key.method == "knob-ode")
+    cells = library.load_cells("knob-ode")
+    frames = library.render(key).frames(0, 64)
     member = branching.member(models.build("knob-ode", 16), 0)
     computing = seconds(lambda: branching.compute([member], frames), 3) / len(frames)  # an image
-    stream = seconds(lambda: shipped.load_stream(key), 5)
-    whole = seconds(lambda: shipped.load_cells("knob-ode"), 3)
+    stream = seconds(lambda: library.load_stream(key), 5)
+    whole = seconds(lambda: library.load_cells("knob-ode"), 3)
     images = {
         "a stream": (len(key.images) * key.realisations * key.frames, stream),
         "all cells": (cells.u_star.size, whole),

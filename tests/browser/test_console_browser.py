@@ -57,8 +57,8 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
     drag(console, "ωₙ", 0.6)
     setting = Settings(zeta=value(console, "ζ"), omega_n=value(console, "ωₙ"))
     stream = shipped_stream(app)
+    from knob_core.measures.stability import measure
     from knob_core.response import respond
-    from knob_core.stream_measures import measure
 
     response, _ = respond(stream, setting)
     m = measure(stream, response)

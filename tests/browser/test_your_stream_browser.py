@@ -15,10 +15,10 @@ from app.figures.wire import unpack
 from knob_core import models, wrap
 from knob_core.branches import Branches
 from knob_core.data import load_sample
-from knob_core.pixels import to_unit
+from knob_core.data.pixels import to_unit
+from knob_core.measures.stability import flips
 from knob_core.response import respond
 from knob_core.settings import Settings
-from knob_core.stream_measures import flips
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from app.screenshots import HOW, Served, browser, chromium, served
-from knob_core.paths import ROOT
+from knob_core.assets import ROOT
 
 __all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
            "served", "settle", "value"]  # fmt: skip

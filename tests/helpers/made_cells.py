@@ -13,7 +13,7 @@ import made_streams
 import numpy as np
 
 from app.choice import CORRUPTION_NAMES
-from knob_core import data, shipped
+from knob_core import data, library
 
 CORRUPTIONS = CORRUPTION_NAMES
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -40,7 +40,7 @@ def branches(seed: int, samples: int = SAMPLES) -> tuple[np.ndarray, np.ndarray,
 def assets(root: Path, seeds: tuple[int, ...] = (0,), samples: int = SAMPLES) -> Path:
     """A folder like `assets/` with made-up streams, and the cells of knob-ode and static for each seed."""
     made_streams.assets(root)
-    listing = json.loads((root / shipped.MANIFEST).read_text())
+    listing = json.loads((root / library.MANIFEST).read_text())
     listing |= {"corruptions": list(CORRUPTIONS), "severities": list(SEVERITIES)}
     for seed in seeds:
         z_static, z_dyn, u_star, labels = branches(seed, samples)
@@ -48,8 +48,8 @@ def assets(root: Path, seeds: tuple[int, ...] = (0,), samples: int = SAMPLES) ->
             name = f"cells/{method}-s{seed}.npz"
             single = method == "static"
             pair = (z_static, z_static, np.zeros_like(u_star)) if single else (z_static, z_dyn, u_star)
-            shipped.save(root / name, *pair, labels=labels.astype(np.int16))
+            library.save(root / name, *pair, labels=labels.astype(np.int16))
             listing["files"][name] = hashlib.sha256((root / name).read_bytes()).hexdigest()
             listing["cells"].append({"method": method, "seed": seed, "file": name, "noise_seed": 0})
-    (root / shipped.MANIFEST).write_text(json.dumps(listing))
+    (root / library.MANIFEST).write_text(json.dumps(listing))
     return root

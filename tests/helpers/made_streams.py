@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from knob_core import data, films, shipped
+from knob_core import data, library
 from knob_core.branches import Branches, save
+from knob_core.library import film_strips
 from knob_core.schedules import SCHEDULES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -60,23 +61,24 @@ def assets(root: Path, methods: tuple[str, ...] = ("knob-ode", "ode-lite", "stat
         save(made, root / name)
         files[name] = hashlib.sha256((root / name).read_bytes()).hexdigest()
         for method in methods:
-            key = shipped.StreamKey(method, 0, corruption, schedule, frames, places, 6, 0)
-            listed.append(shipped.entry(key, name))
-        severity = made.severity[films.film_frames(frames)]
+            key = library.StreamKey(method, 0, corruption, schedule, frames, places, 6, 0)
+            listed.append(library.entry(key, name))
+        severity = made.severity[film_strips.film_frames(frames)]
         noise = (
-            np.random.default_rng(i).normal(0, 12, (len(places), films.FILM, 32, 32, 3)) * severity[:, None, None, None]
+            np.random.default_rng(i).normal(0, 12, (len(places), film_strips.FILM, 32, 32, 3))
+            * severity[:, None, None, None]
         )
         stills = images[list(places)].transpose(0, 2, 3, 1)[:, None]
-        films.save(np.clip(stills + noise, 0, 255).astype(np.uint8), films.path_of(key, root))
+        film_strips.save(np.clip(stills + noise, 0, 255).astype(np.uint8), film_strips.path_of(key, root))
     manifest = {
-        "format": shipped.FORMAT,
+        "format": library.FORMAT,
         "corruptions": [],
         "severities": [],
         "cells": [],
         "streams": listed,
         "files": files,
     }
-    (root / shipped.MANIFEST).write_text(json.dumps(manifest))
+    (root / library.MANIFEST).write_text(json.dumps(manifest))
     return root
 
 

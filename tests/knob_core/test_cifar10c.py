@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knob_core import cifar10c
 from knob_core.corruptions import NAMES
-from knob_core.data import load_sample
+from knob_core.data import cifar10c, load_sample
 
 
 @pytest.fixture

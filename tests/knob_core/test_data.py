@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from knob_core import data
-from knob_core._cifar_layouts import BATCHES, PER_BATCH, PICKLE_MD5, PIXELS, RECORD_MD5, write_grid
 from knob_core._torchvision import torchvision
+from knob_core.assets import ROOT
 from knob_core.data import CLASSES, MEAN, STD, load_cifar10, load_sample
-from knob_core.paths import ROOT
+from knob_core.data.layouts import BATCHES, PER_BATCH, PICKLE_MD5, PIXELS, RECORD_MD5, write_grid
 
 # A made test split of the right size: the sample's images ten times over, each time a little darker.
 

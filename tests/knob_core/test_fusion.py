@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knob_core import fusion
-from knob_core._top import top1, top2
+from knob_core._arrays.top import top1, top2
 from knob_core.metrics import log_softmax
 
 KINDS = ("normal", "small integers", "all scales", "nearly alike", "huge")

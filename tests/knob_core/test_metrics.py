@@ -16,7 +16,7 @@ from scipy import special, stats
 
 import knob_core._torchvision  # noqa: F401  (torchmetrics imports torchvision, which needs its operators declared)
 from knob_core import metrics
-from knob_core.reliability import Reliability, folded_normal_mean, wilson
+from knob_core.metrics.reliability import Reliability, folded_normal_mean, wilson
 
 mce = pytest.importorskip("torchmetrics.functional.classification").multiclass_calibration_error
 

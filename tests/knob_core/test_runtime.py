@@ -18,11 +18,11 @@ from safetensors.numpy import save as save_safetensors
 from knob_core import checkpoint, fusion, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
-from knob_core.command import Command
 from knob_core.response import State, respond
-from knob_core.runtime import KnobStream, hold
+from knob_core.runtime import KnobStream, gaps
 from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
+from knob_core.wrap.command import Command
 
 STREAMS, FRAMES, CLASSES = 3, 40, 7
 FIELDS = ("probabilities", "label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age")
@@ -594,7 +594,7 @@ def test_power_by_squaring_is_matrix_power():
     a = gate.coefficients(np.array([0.1, 1.0, 2.0]), np.array([0.3, 1.0, 2.5]))[0]
     for n in range(6):
         wanted = np.stack([np.linalg.matrix_power(m, n) for m in a])
-        np.testing.assert_allclose(hold._power(a, np.full(3, n)), wanted, atol=1e-14)
+        np.testing.assert_allclose(gaps._power(a, np.full(3, n)), wanted, atol=1e-14)
 
 
 def test_the_command_prefers_memory_when_the_eye_contradicts_it():

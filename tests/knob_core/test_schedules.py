@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
-from knob_core.paths import ROOT
+from knob_core.assets import ROOT
 from knob_core.schedules import (
     MAX_FRAMES,
     SCHEDULES,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knob_core.severity_lists import MAX_BYTES, MAX_LISTED, from_csv, from_list
+from knob_core.schedules.lists import MAX_BYTES, MAX_LISTED, from_csv, from_list
 
 
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=50))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knob_core import metrics, smoothing
+from knob_core import metrics
+from knob_core.rivals import smoothing
 
 
 def noisy(paths: int = 3, frames: int = 80, classes: int = 4, seed: int = 0) -> np.ndarray:

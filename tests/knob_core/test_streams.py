@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from knob_core.corruptions import NAMES
 from knob_core.data import load_sample
-from knob_core.pixels import to_bytes, to_unit
+from knob_core.data.pixels import to_bytes, to_unit
 from knob_core.schedules import random_walk, step
 from knob_core.seeding import MAX_SEED, generator
 from knob_core.streams import BLOCK, ControlledStream

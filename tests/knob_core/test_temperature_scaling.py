@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from knob_core import metrics, temperature_scaling
+from knob_core import metrics
+from knob_core.metrics import temperature_scaling
 
 
 def drawn(temperature: float, n: int = 40_000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

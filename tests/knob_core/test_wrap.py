@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knob_core import checkpoint, theory, wrap
-from knob_core.command import FEATURES, Command, features, observe
-from knob_core.command_fit import OMEGAS, ZETAS, _Streams, fit, lag
+from knob_core.assets import ASSETS
 from knob_core.data import load_sample
-from knob_core.paths import ASSETS
+from knob_core.measures.stability import flips
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import Settings
-from knob_core.stream_measures import flips
 from knob_core.streams import ControlledStream
+from knob_core.wrap.command import FEATURES, Command, features, observe
+from knob_core.wrap.fitting import OMEGAS, ZETAS, _Streams, fit, lag
 
 
 def noisy(seed: int = 0, paths: int = 12, frames: int = 120, classes: int = 5, noise: float = 2.0):

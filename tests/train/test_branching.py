@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from knob_core import checkpoint, data, models
-from knob_core.pixels import to_unit
+from knob_core.data.pixels import to_unit
 from tests.helpers import tiny_family
 from train import branching
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from knob_core.cifar10c import make
 from knob_core.data import load_sample
+from knob_core.data.cifar10c import make
 from train.contact_sheet import GAP, HEAD, LABEL, MARGIN, ZOOM, main, sheet
 
 

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 import torch
 
-from knob_core import cifar10c, data, metrics, models, temperature_scaling
+from knob_core import data, metrics, models
 from knob_core.corruptions import NAMES, TEST, TRAINING
-from knob_core.pixels import to_unit
+from knob_core.data import cifar10c
+from knob_core.data.pixels import to_unit
+from knob_core.metrics import temperature_scaling
 from tests.helpers import tiny_family
 from train import branch_cache, branching, cell_metrics, corrupt, evaluate, tables
 from train.branch_cache import BranchCache

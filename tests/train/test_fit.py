@@ -42,6 +42,13 @@ def in_a_child(work: Callable[[], object]) -> int:
     os._exit(0)
 
 
+def slowly(folder: Path) -> None:
+    """The run with a pause in every step, so that a fast machine does not end before it is interrupted."""
+    real = loop._one_step
+    loop._one_step = lambda *a: (time.sleep(0.05), real(*a))[1]  # type: ignore[attr-defined]
+    tiny_run.run(folder, "knob-ode", tiny_run.WARM_TINY)
+
+
 @pytest.fixture(scope="module")
 def uncut(tmp_path_factory: pytest.TempPathFactory) -> State:
     return tiny_run.run(tmp_path_factory.mktemp("uncut"), "knob-ode", tiny_run.WARM_TINY)
@@ -68,7 +75,7 @@ def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatc
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.05)  # states within epochs too
     rng, kills = random.Random(0), 0
     for _ in range(60):
-        pid = in_a_child(lambda: tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY))
+        pid = in_a_child(lambda: slowly(tmp_path))
         if kills < 12:
             time.sleep(rng.uniform(0.05, 0.6))
             os.kill(pid, signal.SIGKILL)
@@ -83,13 +90,7 @@ def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatc
 
 def test_ctrl_c_saves_and_goes_on(tmp_path: Path, uncut: State) -> None:
     state = tmp_path / "pocket" / "warm-s0" / "state.safetensors"
-
-    def slow() -> None:
-        real = loop._one_step
-        loop._one_step = lambda *a: (time.sleep(0.05), real(*a))[1]  # type: ignore[attr-defined]
-        tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)
-
-    pid = in_a_child(slow)
+    pid = in_a_child(lambda: slowly(tmp_path))
     time.sleep(1.0)
     os.kill(pid, signal.SIGINT)
     _, status = os.waitpid(pid, 0)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from knob_core import data, shipped
+from knob_core import data
+from knob_core import library as shipped_library
 from tests.helpers import tiny_family
 from train import branch_cache, branching, library, stream_pixels, stream_tables, tables
 
@@ -60,24 +61,26 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_method_has_every_stream_and_equal_branches_one_file(done: Path) -> None:
     root = done / "assets"
-    keys = shipped.streams(root)
+    keys = shipped_library.streams(root)
     assert len(keys) == 5 * 2 * 2
     assert {key.seed for key in keys} == {0}
-    assert len(shipped.manifest(root)["files"]) == 3 * (1 + 4)  # static, attention, and the gated three as one
+    assert len(shipped_library.manifest(root)["files"]) == 3 * (1 + 4)  # static, attention, and the gated three as one
     assert keys[0].images == stream_pixels.stills(data.load_sample()[1])
-    for name in shipped.manifest(root)["files"]:
-        shipped.verified(name, root)
+    for name in shipped_library.manifest(root)["files"]:
+        shipped_library.verified(name, root)
 
 
 @pytest.mark.parametrize("method", ["static", "knob-ode"])
 def test_a_stream_is_what_the_model_says_of_its_frames(done: Path, method: str) -> None:
     root = done / "assets"
     key = next(
-        k for k in shipped.streams(root) if (k.method, k.corruption, k.schedule) == (method, "shot_noise", "step")
+        k
+        for k in shipped_library.streams(root)
+        if (k.method, k.corruption, k.schedule) == (method, "shot_noise", "step")
     )
-    branches = shipped.load_stream(key, root)
+    branches = shipped_library.load_stream(key, root)
     (member,) = branching.load([done / "checkpoints" / f"{method}-s0.safetensors"])
-    stream = shipped.render(key)
+    stream = shipped_library.render(key)
     for path in (0, 3):
         frames = stream.frames(0, key.frames, *divmod(path, key.realisations))
         with torch.inference_mode():
@@ -90,10 +93,10 @@ def test_a_stream_is_what_the_model_says_of_its_frames(done: Path, method: str) 
 
 
 def test_cells_are_the_sample_under_every_corruption(done: Path) -> None:
-    from knob_core import cifar10c
-    from knob_core.pixels import to_unit
+    from knob_core.data import cifar10c
+    from knob_core.data.pixels import to_unit
 
-    cells = shipped.load_cells("attention", 0, done / "assets")
+    cells = shipped_library.load_cells("attention", 0, done / "assets")
     images, labels, _ = data.load_sample()
     assert cells.cells == tuple((name, severity) for name in NAMES for severity in (1, 2, 3, 4, 5))
     assert np.array_equal(cells.labels, labels)
@@ -114,11 +117,11 @@ def test_old_files_go_only_when_the_new_listing_stands(done: Path, monkeypatch: 
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(shipped, "save", killed)
+        patch.setattr(shipped_library, "save", killed)
         assert run(done) == 130
     assert stale.is_file()
-    for name in shipped.manifest(root)["files"]:
-        shipped.verified(name, root)
+    for name in shipped_library.manifest(root)["files"]:
+        shipped_library.verified(name, root)
     assert run(done) == 0
     assert not stale.parent.exists()
 

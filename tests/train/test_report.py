@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knob_core.paths import ROOT
+from knob_core.assets import ROOT
 from train import published, tables
 from train.report import __main__ as report
 from train.report import readings, readme

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from knob_core import data
-from knob_core._cifar_layouts import write_grid
 from knob_core.data import load_sample
+from knob_core.data.layouts import write_grid
 from train import sample
 from train.sample import choose, main
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from knob_core.paths import ROOT
+from knob_core.assets import ROOT
 from train import published
 from train import tables as files
 from train.report import readings, readme, tables

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core.severity_lists import MAX_SEVERITY, Severity, from_csv, from_list
+from knob_core.schedules.lists import MAX_SEVERITY, Severity, from_csv, from_list
 
 __all__ = ["MAX_FRAMES", "MAX_SEVERITY", "SCHEDULES", "Parameter", "Schedule", "Severity", "from_csv", "from_list"]
 

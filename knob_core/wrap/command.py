@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import _checks as check
 from knob_core import gate
+from knob_core._arrays import checks as check
 
 FEATURES = ("bias", "entropy now", "entropy seen", "divergence")
 

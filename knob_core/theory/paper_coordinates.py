@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import _checks as check
-from knob_core._streams import by_frame, initial_state, lead_shape
+from knob_core._arrays import checks as check
+from knob_core._arrays.broadcasting import by_frame, initial_state, lead_shape
 from knob_core.gate import coefficients
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core._checks import Array, is_tensor, namespace, real_array, require_finite
+from knob_core._arrays.checks import Array, is_tensor, namespace, real_array, require_finite
 
 
 def lead_shape(name: str, x: Array, **knobs: Array) -> tuple[int, ...]:

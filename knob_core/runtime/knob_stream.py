@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from knob_core import settings as settings_file
-from knob_core._checks import is_tensor
+from knob_core._arrays.checks import is_tensor
 from knob_core.ema import NEUTRAL
 from knob_core.response import DYNAMICS
-from knob_core.runtime import hold, state
+from knob_core.runtime import gaps, state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer
 from knob_core.runtime.slew import slewed
@@ -208,9 +208,9 @@ class KnobStream:
         else:
             known = np.isfinite(old.time)
             gap, clock = np.where(known, (given - np.where(known, old.time, 0.0)) * frame_rate, 1.0), given
-        wrong = np.flatnonzero(~((gap > 0) & (gap <= hold.MAX_ELAPSED)))
+        wrong = np.flatnonzero(~((gap > 0) & (gap <= gaps.MAX_ELAPSED)))
         if len(wrong):
-            allowed = f"more than 0 and at most {hold.MAX_ELAPSED:g}"
+            allowed = f"more than 0 and at most {gaps.MAX_ELAPSED:g}"
             raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {allowed}")
         return np.where(old.seen, gap, 1.0), clock
 

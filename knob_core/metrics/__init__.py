@@ -14,8 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from knob_core._top import classes_first, pick, top1
-from knob_core.reliability import Reliability, bin_by_mass, bin_by_width, bin_count, confidence_vector, correct_vector
+from knob_core._arrays.top import classes_first, pick, top1
+from knob_core.metrics.reliability import (
+    Reliability,
+    bin_by_mass,
+    bin_by_width,
+    bin_count,
+    confidence_vector,
+    correct_vector,
+)
 
 BINNINGS = {"mass": bin_by_mass, "width": bin_by_width}
 CACHED = 8192  # samples at a time that stay in a core's cache

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from knob_core.assets import ASSETS
 from knob_core.branches import Branches
-from knob_core.paths import ASSETS
 
 if TYPE_CHECKING:
     from knob_core.streams import ControlledStream
@@ -67,7 +67,7 @@ def load_stream(key: StreamKey, root: Path = ASSETS) -> Branches:
     """Branch outputs of a stream: R = images x realisations paths, image by image."""
     known = _streams(root)
     if key not in known:
-        raise ValueError(f"{key} does not ship; `knob_core.shipped.streams()` lists what does")
+        raise ValueError(f"{key} does not ship; `knob_core.library.streams()` lists what does")
     arrays = _read(verified(known[key], root), ("z_static", "labels", "severity"))
     labels = arrays["labels"].astype(np.int64)
     return Branches(**_floats(arrays), labels=labels, severity=arrays["severity"].astype(np.float32))

@@ -1,8 +1,8 @@
 """Give a model of your own a knob: two-branch logits, or any single classifier.
 
 A single classifier is ensembled with its own past: z_static = z_dyn = z, and static memory (which must be on) turns
-z_static into "what I have been seeing"; the command u* comes from `knob_core.command`. Works for torch modules, plain
-functions, and logits arrays that come from elsewhere; any number of classes >= 2.
+z_static into "what I have been seeing"; the command u* comes from `knob_core.wrap.command`. Works for torch modules,
+plain functions, and logits arrays that come from elsewhere; any number of classes >= 2.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from knob_core._checks import for_torch, require_finite
+from knob_core._arrays.checks import for_torch, require_finite
 from knob_core.branches import Branches
-from knob_core.command import Command, observe
 from knob_core.runtime.sources import Branch
+from knob_core.wrap.command import Command, observe
 
 
 class Wrapped:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from knob_core.corruptions import NAMES, corrupt
-from knob_core.pixels import to_unit
+from knob_core.data.pixels import to_unit
 from knob_core.seeding import generator
 
 BLOCK = 64  # frames

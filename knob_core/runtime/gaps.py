@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from knob_core import gate
-from knob_core._checks import Array, namespace
+from knob_core._arrays.checks import Array, namespace
 
 MAX_ELAPSED = 1e9  # frames; a year at 30 frames/s
 

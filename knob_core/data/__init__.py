@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knob_core._cifar_layouts import BATCHES, LAYOUTS, PER_BATCH, PIXELS, SIDE, Reader, read_grid
-from knob_core.paths import ASSETS, ROOT
+from knob_core.assets import ASSETS, ROOT
+from knob_core.data.layouts import BATCHES, LAYOUTS, PER_BATCH, PIXELS, SIDE, Reader, read_grid
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 MEAN = (0.4914, 0.4822, 0.4465)  # of the training images in [0, 1], by channel

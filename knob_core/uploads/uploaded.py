@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from knob_core.branches import Branches
-from knob_core.command import Command, observe
 from knob_core.uploads.limits import MAX_CLASSES
+from knob_core.wrap.command import Command, observe
 
 KNOWN = frozenset({"logits", "z_static", "z_dyn", "u_star", "labels", "severity"})
 

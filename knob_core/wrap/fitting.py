@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from knob_core import gate
-from knob_core.command import Command, features, observe
-from knob_core.stream_measures import flips
+from knob_core.measures.stability import flips
+from knob_core.wrap.command import Command, features, observe
 
 RIDGE = 1e-3
 ZETAS = (0.5, 0.7, 1.0, 1.5)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from knob_core.paths import ASSETS
-from knob_core.shipped import StreamKey
+from knob_core.assets import ASSETS
+from knob_core.library import StreamKey
 
 FILM = 24  # pictures on a strip
 SIDE = 32  # pixels

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from knob_core.corruptions import NAMES, corrupt
 from knob_core.data import Images, Labels
-from knob_core.pixels import to_bytes, to_unit
+from knob_core.data.pixels import to_bytes, to_unit
 from knob_core.seeding import generator
 
 SEVERITIES = (1, 2, 3, 4, 5)

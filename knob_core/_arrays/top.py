@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from knob_core._checks import Array, is_tensor, namespace
+from knob_core._arrays.checks import Array, is_tensor, namespace
 
 FEW = 32  # up to this many classes, going class by class is the faster way
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import _checks as check
-from knob_core._checks import Array
+from knob_core._arrays import checks as check
+from knob_core._arrays.checks import Array
 from knob_core.ema import ema_alpha
 from knob_core.gate import run
-from knob_core.paper_coordinates import run_paper_coordinates
-from knob_core.step_info import StepInfo, step_info
+from knob_core.theory.paper_coordinates import run_paper_coordinates
+from knob_core.theory.step_info import StepInfo, step_info
 
 __all__ = [
     "Poles",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import _checks as check
+from knob_core._arrays import checks as check
 
 
 @dataclass(frozen=True)

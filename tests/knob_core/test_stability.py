@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from knob_core import gate, metrics
-from knob_core import stream_measures as sm
 from knob_core.branches import Branches
+from knob_core.measures import stability as sm
 from knob_core.response import respond
 from knob_core.settings import Settings
 

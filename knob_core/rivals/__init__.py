@@ -1,0 +1,1 @@
+"""Filters that one would use without a gate."""
