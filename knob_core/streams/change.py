@@ -146,10 +146,10 @@ def _gap(kind: ChangeStreamKind, draw: np.random.Generator) -> float:
 def _next_picture(classes: NDArray, now: int, kind: ChangeStreamKind, draw: np.random.Generator) -> int:
     """Another picture, of another class or of the same; where one of the two has no picture, of the other."""
     alike = classes == classes[now]
-    choices = [np.flatnonzero(~alike), np.setdiff1d(np.flatnonzero(alike), [now])]
-    if draw.random() >= kind.other_class:
-        choices.reverse()
-    candidates = choices[0] if len(choices[0]) else choices[1]
+    others = ~alike
+    alike[now] = False
+    wanted, instead = (others, alike) if draw.random() < kind.other_class else (alike, others)
+    candidates = np.flatnonzero(wanted if wanted.any() else instead)
     if not len(candidates):
         raise ValueError("there is one picture only, expected two or more, or a kind of stream without cuts")
     return int(draw.choice(candidates))
