@@ -1,4 +1,4 @@
-"""Run checkpoints over change streams: `python -m train.change_streams --checkpoint FILE --split validation --out F.npz`.
+"""Run models over change streams: `python -m train.change_streams --checkpoint FILE --split validation --out F.npz`.
 
 For choosing and fitting: `validation`, the last 2,000 training pictures under the four training corruptions.
 For the final measurement alone: `test`, test pictures 2,000-9,999 under the fifteen unseen corruptions.
@@ -150,7 +150,7 @@ def work(args: argparse.Namespace) -> None:
     for name, made in run(members, prepared).items():
         path = args.out if one else args.out / f"{args.split}-{args.kind}-{name}.npz"
         about = {"split": args.split, "kind": args.kind, "seed": args.seed, "model": name}
-        branches.save(made, path, **extras(prepared, **about))
+        branches.save(made, path, "float16", **extras(prepared, **about))
         print(f"{name}: {len(prepared.plans)} streams x {args.frames} frames: {path}")
 
 

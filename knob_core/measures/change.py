@@ -47,7 +47,7 @@ class ChangeMeasures:
 
 @dataclass(frozen=True)
 class ChangeCounts:
-    """Counts by stream, (..., R), for means and for resampling streams; shares and quantiles over all of them, (...)."""
+    """Counts by stream, (..., R), for resampling streams; rates and quantiles over all streams together, (...)."""
 
     excess: np.ndarray  # (..., R) excess flips
     alarms: np.ndarray  # (..., R) false alarms

@@ -63,7 +63,7 @@ def steady(severity: np.ndarray, after: int = STEADY_AFTER) -> np.ndarray:
 
 
 def jitter(p_max: np.ndarray, severity: np.ndarray) -> float:
-    """Mean |p_max(t) - p_max(t-1)| where severity, (T,) or p_max's shape, is steady; over all frames where it never is."""
+    """Mean |p_max(t) - p_max(t-1)| where severity, (T,) or (R, T), is steady; over all frames where it never is."""
     if p_max.shape[-1] < 2:
         return math.nan
     still = steady(severity)[..., 1:]
@@ -142,7 +142,7 @@ def quality(probabilities: np.ndarray, p_max: np.ndarray, predicted: np.ndarray,
 
 
 def measure(branches: Branches, response: Response, first: int = 0) -> StreamMeasures:
-    """Every measure of a response from frame `first` on; frames without a label count for flips, jitter and lag only."""
+    """Every measure of a response from frame `first` on; frames without a label count for flips, jitter, lag only."""
     severity = branches.severity[..., first:]
     p_max, predicted = response.p_max[:, first:], response.predicted[:, first:]
     found = quality(response.probabilities[:, first:], p_max, predicted, branches.frame_labels[:, first:])

@@ -44,9 +44,7 @@ class Truth:
         return np.bincount(self.cut_stream, minlength=len(self.labels))
 
 
-def truth(
-    labels: np.ndarray, bare: np.ndarray, content: np.ndarray | None = None, same_class: bool = True
-) -> Truth:
+def truth(labels: np.ndarray, bare: np.ndarray, content: np.ndarray | None = None, same_class: bool = True) -> Truth:
     """From labels (R, T), the bare model's answers (R, T) and, if known, the number of the picture (R, T).
 
     Without `content` a cut to another picture of the same class cannot be seen. With same_class=False it ends a stretch
@@ -59,7 +57,7 @@ def truth(
             f"labels, bare and content have shapes {labels.shape}, {bare.shape}, {shown.shape}, "
             "expected one shape (R, T) with R, T >= 1"
         )
-    streams, frames = labels.shape
+    frames = labels.shape[1]
     begins = np.ones(labels.shape, bool)
     begins[:, 1:] = (shown[:, 1:] != shown[:, :-1]) | (labels[:, 1:] != labels[:, :-1])
     start = np.flatnonzero(begins)  # (N,)

@@ -1,7 +1,7 @@
 """The pixels of a change stream: x[t] = corrupt(shift(picture[t], d[t]), s(t); noise[t]).
 
-The unit of seeding is a block of BLOCK frames, as in `controlled`: blocks are always rendered whole, so pixels depend on
-the seed, the stream's number, the frame and the plan at that frame, and not on how frames are cut into batches.
+The unit of seeding is a block of BLOCK frames, as in `controlled`: blocks are always rendered whole, so pixels depend
+on the seed, the stream's number, the frame and the plan at that frame, and not on how frames are cut into batches.
 """
 
 from __future__ import annotations

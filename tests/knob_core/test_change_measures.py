@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,8 @@ from knob_core.response import Response
 TRUE = np.repeat([[0, 1, 0]], 10, axis=1)  # (1, 30): two changes of class, at 10 and 20
 
 
-def counts(predicted: object, labels: np.ndarray = TRUE, bare: np.ndarray | None = None, **others: object) -> ChangeCounts:
-    return count(np.atleast_2d(predicted), truth(labels, labels if bare is None else bare, **others))  # type: ignore[arg-type]
+def counts(predicted: Any, labels: np.ndarray = TRUE, bare: np.ndarray | None = None, **others: Any) -> ChangeCounts:
+    return count(np.atleast_2d(predicted), truth(labels, labels if bare is None else bare, **others))
 
 
 def late(n: int) -> np.ndarray:

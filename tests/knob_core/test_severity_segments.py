@@ -23,7 +23,7 @@ def test_every_kind_has_the_asked_length_and_stays_in_range(name: str, n: int) -
     for seed in range(20):
         severity = segments.SEGMENTS[name](n, np.random.default_rng(seed))
         assert severity.shape == (n,)
-        assert 0 <= severity.min() and severity.max() <= 5
+        assert severity.min() >= 0 and severity.max() <= 5
 
 
 def test_what_the_kinds_look_like() -> None:
