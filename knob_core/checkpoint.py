@@ -1,6 +1,7 @@
 """A trained model in one file: safetensors with a readable header, never pickle.
 
-The header is one JSON object: format, method, width, num_classes, and what the trainer added (recipe, seed, metrics).
+The header is one JSON object: format, method, width, num_classes, the weights of attentive memory where they were
+fitted, and what the trainer added (recipe, seed, metrics).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from knob_core import models
+from knob_core.memories import Attentive
 
 FORMAT = "knob-checkpoint-1"
 
@@ -32,10 +34,22 @@ def save(
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
         tensors[name] = (value.half() if narrow else value).contiguous().cpu()
     own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    if model.attentive is not None:
+        own["attentive"] = model.attentive.to_dict()
     temporary = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
     temporary.replace(path)
+
+
+def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:
+    """The weights of attentive memory in a header; None in one that was written before there were any."""
+    if "attentive" not in header:
+        return None
+    try:
+        return Attentive.from_dict(header["attentive"])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -84,4 +98,5 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
             if not torch.isfinite(tensors[name]).all():
                 raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
+    model.attentive = attentive_of(header, path)
     return model.eval().to(device)

@@ -95,7 +95,7 @@ class _Streams:
         zeta: float,
         omega_n: float,
     ) -> None:
-        self.z_memory, _ = PLAIN.run(z_static, zeta, omega_n)
+        self.z_memory, _ = PLAIN.smooth(z_static, zeta, omega_n)
         self.difference = z_dyn - self.z_memory  # (R, T, K)
         self.inputs, _ = gate.run(inputs, zeta, omega_n, axis=1)  # (R, T, 4)
         self.target = target
