@@ -208,7 +208,7 @@ def test_old_settings_and_old_states_still_load() -> None:
 def test_a_million_frames_do_not_drift() -> None:
     """The state after very many frames is that of a fresh start from the last few hundred."""
     rng = np.random.default_rng(0)
-    z = rng.normal(0, 1, (1, 200_000, 3)) + [2.0, 0.0, 0.0]
+    z = rng.normal(0, 1, (1, 200_000, 3)) + np.array([2.0, 0.0, 0.0])
     state = None
     for _ in range(5):
         state = WEIGHTS.run_logits(z, 0.7, 0.4, state).state
