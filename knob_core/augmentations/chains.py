@@ -7,6 +7,8 @@ Reference: Hendrycks et al., "AugMix" (ICLR 2020); without its consistency loss,
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Generator, Tensor
 
@@ -40,7 +42,7 @@ def apply(images: Tensor, operation: Tensor, magnitude: Tensor) -> Tensor:
 def mix(images: Tensor, generator: Generator | None = None) -> Tensor:
     """Images (N, 3, H, W) in [0, 1] -> the same shape and range."""
     count, device, dtype = len(images), images.device, images.dtype
-    options = {"generator": generator, "device": device}
+    options: dict[str, Any] = {"generator": generator, "device": device}
     weights = -torch.log1p(-torch.rand(count, CHAINS, dtype=dtype, **options))  # exponential; normalised: Dirichlet
     weights = weights / weights.sum(1, keepdim=True).clamp_min(1e-12)
     blend = torch.rand(count, 1, 1, 1, dtype=dtype, **options)

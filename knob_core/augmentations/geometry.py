@@ -17,32 +17,35 @@ SHEAR = 0.09  # pixels a pixel
 TRANSLATE = 0.1  # of the side
 
 
-def matrices(rows: tuple[tuple[Tensor | float, ...], ...], like: Tensor) -> Tensor:
-    """Two rows of three entries, numbers or tensors (N,), as (N, 2, 3)."""
-    entries = [torch.as_tensor(entry, dtype=like.dtype, device=like.device).expand(like.shape) for entry in sum(rows, ())]
-    return torch.stack(entries, 1).view(-1, 2, 3)
+Entry = Tensor | float
+
+
+def matrices(a: Entry, b: Entry, x: Entry, c: Entry, d: Entry, y: Entry, like: Tensor) -> Tensor:
+    """Rows (a, b, x) and (c, d, y) of numbers or tensors (N,), as (N, 2, 3)."""
+    entries = [torch.as_tensor(entry, dtype=like.dtype, device=like.device) for entry in (a, b, x, c, d, y)]
+    return torch.stack([entry.expand(like.shape) for entry in entries], 1).view(-1, 2, 3)
 
 
 def rotate(degrees: Tensor) -> Tensor:
     angle = torch.deg2rad(degrees)
     cos, sin = angle.cos(), angle.sin()
-    return matrices(((cos, -sin, 0.0), (sin, cos, 0.0)), degrees)
+    return matrices(cos, -sin, 0.0, sin, cos, 0.0, degrees)
 
 
 def shear_x(shear: Tensor) -> Tensor:
-    return matrices(((1.0, shear, 0.0), (0.0, 1.0, 0.0)), shear)
+    return matrices(1.0, shear, 0.0, 0.0, 1.0, 0.0, shear)
 
 
 def shear_y(shear: Tensor) -> Tensor:
-    return matrices(((1.0, 0.0, 0.0), (shear, 1.0, 0.0)), shear)
+    return matrices(1.0, 0.0, 0.0, shear, 1.0, 0.0, shear)
 
 
 def translate_x(pixels: Tensor) -> Tensor:
-    return matrices(((1.0, 0.0, pixels), (0.0, 1.0, 0.0)), pixels)
+    return matrices(1.0, 0.0, pixels, 0.0, 1.0, 0.0, pixels)
 
 
 def translate_y(pixels: Tensor) -> Tensor:
-    return matrices(((1.0, 0.0, 0.0), (0.0, 1.0, pixels)), pixels)
+    return matrices(1.0, 0.0, 0.0, 0.0, 1.0, pixels, pixels)
 
 
 def warp(images: Tensor, pixel_matrices: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ Reference: Chen et al., "Amplitude-Phase Recombination" (ICCV 2021) for the firs
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -50,7 +51,7 @@ def band_gains(images: Tensor, gains: Tensor) -> Tensor:
 def perturb(images: Tensor, generator: Generator | None = None) -> Tensor:
     """A third of the pictures as they are, a third with amplitudes of their neighbour, a third with random gains."""
     count, device, dtype = len(images), images.device, images.dtype
-    options = {"generator": generator, "device": device}
+    options: dict[str, Any] = {"generator": generator, "device": device}
     kind = torch.randint(0, len(OPERATIONS) + 1, (count,), **options)
     weight = torch.rand(count, dtype=dtype, **options)
     gains = torch.exp(math.log(TOP_GAIN) * (2 * torch.rand(count, BANDS, BANDS, dtype=dtype, **options) - 1))
