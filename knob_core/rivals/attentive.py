@@ -27,6 +27,7 @@ class AttentiveMemory(Filter):
     zeta: float = 1.0
     b: float = 2.5
     c: float = 1.0
+    d: float = 2.0
     tau: float = 1.0
     eps: float = 0.002
     u_mean: float = 0.0
@@ -38,6 +39,7 @@ class AttentiveMemory(Filter):
         "zeta": Range(0.3, 3.0, "log"),
         "b": Range(0.0, 6.0, "linear"),
         "c": Range(0.0, 3.0, "linear"),
+        "d": Range(0.0, 6.0, "linear"),
         "tau": Range(0.3, 3.0, "log"),
         "eps": Range(1e-4, 0.2, "log"),
     }
@@ -50,7 +52,8 @@ class AttentiveMemory(Filter):
     @property
     def weights(self) -> Attentive:
         """As the runtime takes them."""
-        return Attentive(a=0.0, b=self.b, c=self.c, tau=self.tau, eps=self.eps, u_mean=self.u_mean, u_scale=self.u_scale)
+        return Attentive(a=0.0, b=self.b, c=self.c, d=self.d, tau=self.tau, eps=self.eps,
+                         u_mean=self.u_mean, u_scale=self.u_scale)  # fmt: skip
 
     def _run(self, z: Floats, state: AttentiveState | None, u: Floats | None) -> tuple[Floats, AttentiveState]:
         memory = self.weights
