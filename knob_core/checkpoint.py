@@ -42,6 +42,23 @@ def save(
     temporary.replace(path)
 
 
+def is_half(path: str | os.PathLike[str]) -> bool:
+    """Whether the weights were written in half precision."""
+    with safe_open(Path(path), "pt") as file:
+        return any(file.get_slice(name).get_dtype() == "F16" for name in file.keys())  # noqa: SIM118 (no iterator)
+
+
+def trained_knobs_of(header: dict[str, Any], path: str | os.PathLike[str]) -> tuple[float, float] | None:
+    """zeta and omega_n that were learned with attentive memory on; None where they were not."""
+    found = header.get("trained_knobs")
+    if found is None:
+        return None
+    numbers = [found.get(name) for name in ("zeta", "omega_n")] if isinstance(found, dict) else []
+    if len(numbers) != 2 or not all(isinstance(x, (int, float)) and 0 < x <= 100 for x in numbers):
+        raise ValueError(f"{path} has trained_knobs {found!r}, expected zeta and omega_n in (0, 100]")
+    return float(numbers[0]), float(numbers[1])
+
+
 def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:
     """The weights of attentive memory in a header; None in one that was written before there were any."""
     if "attentive" not in header:
@@ -98,5 +115,5 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
             if not torch.isfinite(tensors[name]).all():
                 raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
-    model.attentive = attentive_of(header, path)
+    model.attentive, model.trained_knobs = attentive_of(header, path), trained_knobs_of(header, path)
     return model.eval().to(device)

@@ -160,6 +160,7 @@ class GatedClassifier(nn.Module):
 
     method = "knob-ia"  # its row of knob_core.methods, and so its gate
     attentive: Attentive | None = None  # weights of attentive memory that were fitted for it
+    trained_knobs: tuple[float, float] | None = None  # zeta and omega_n that were learned with it
 
     def __init__(self, width: int = 64, num_classes: int = 10) -> None:
         super().__init__()

@@ -24,7 +24,7 @@ MAX_BYTES = 10_000
 class Settings:
     """Where the knobs stand, and what they act on."""
 
-    zeta: float = 0.7  # damping ratio
+    zeta: float = 1.0  # damping ratio
     omega_n: float = 0.4  # natural frequency, rad/frame
     on: bool = True  # False: frame by frame, the gate follows its command at once
     memory: str = "attentive"  # or "plain" or "off" (`knob_core.memories`); of older files: true is plain, false is off

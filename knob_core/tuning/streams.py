@@ -5,6 +5,7 @@ z = g z_dyn + (1 - g) z_static with g = sigmoid(u_star), frame by frame, or a si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,3 +51,15 @@ def of_branches(branches: Branches, single: bool = False) -> Streams:
     u = branches.u_star.astype(np.float64)
     z = fusion.fuse(branches.z_static.astype(np.float64), branches.z_dyn.astype(np.float64), sigmoid(u))
     return Streams(z, branches.frame_labels, branches.content, u)
+
+
+def joined(parts: Sequence[Streams]) -> Streams:
+    """Several sets of streams of one length as one; with commands where all have them, and likewise contents."""
+
+    def all_of(name: str) -> NDArray | None:
+        found = [getattr(part, name) for part in parts]
+        return None if any(x is None for x in found) else np.concatenate(found)
+
+    z, labels = all_of("z"), all_of("labels")
+    assert z is not None and labels is not None
+    return Streams(z, labels, all_of("content"), all_of("u"))

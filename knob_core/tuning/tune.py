@@ -7,7 +7,7 @@ d lies outside of the delays that the sweep reaches, in log; min NLL: of the bes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, MISSING
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -45,18 +45,24 @@ def objective(means: Means, nll_weight: float = 1.0) -> float:
 
 
 def tune(
-    kind: type[Filter], streams: Streams, evaluations: int = EVALUATIONS, seed: int = 0, nll_weight: float = 1.0
+    kind: type[Filter],
+    streams: Streams,
+    evaluations: int = EVALUATIONS,
+    seed: int = 0,
+    nll_weight: float = 1.0,
+    fixed: dict[str, Any] | None = None,
 ) -> Tuned:
-    """The best parameters among `evaluations` tried, each with a sweep of 12 settings."""
-    spans = {name: span for name, span in kind.PARAMETERS.items() if name != kind.SWEEP}
+    """The best parameters among `evaluations` tried, each with a sweep of 12 settings; those `fixed` are not searched."""
+    fixed = fixed or {}
+    spans = {name: span for name, span in kind.PARAMETERS.items() if name != kind.SWEEP and name not in fixed}
 
     def cost(point: np.ndarray) -> float:
-        tried = sweep(kind, space.values(point, spans), streams, SETTINGS, every=EVERY)
+        tried = sweep(kind, space.values(point, spans) | fixed, streams, SETTINGS, every=EVERY)
         return objective(tried.measured.means(), nll_weight)
 
     found = minimise(cost, _home(kind, spans), evaluations, seed)
     assert found.best is not None
-    parameters = space.values(found.best, spans)
+    parameters = space.values(found.best, spans) | fixed
     final = sweep(kind, parameters, streams, FINAL_SETTINGS, FINAL_SPAN)
     return Tuned(kind, parameters, final, found.lowest, len(found.history))
 

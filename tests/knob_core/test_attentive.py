@@ -157,8 +157,8 @@ def test_bad_weights_are_named(name: str, value: float) -> None:
 
 def test_weights_travel_as_a_table() -> None:
     assert Attentive.from_dict(WEIGHTS.to_dict()) == WEIGHTS
-    with pytest.raises(ValueError, match="attentive memory has \\['d'\\], expected a table of a, b"):
-        Attentive.from_dict({"d": 1.0})
+    with pytest.raises(ValueError, match="attentive memory has \\['x'\\], expected a table of a, b"):
+        Attentive.from_dict({"x": 1.0})
     assert WEIGHTS.warmer(2.0).t_0 == pytest.approx(WEIGHTS.t_0 - np.log(2))
 
 

@@ -1,0 +1,119 @@
+"""Fit attentive memory for a model: `python -m train.fit_memory CHECKPOINT... --streams FILE... --out FOLDER`.
+
+The streams are validation material (`train.change_streams --split validation` and `--split pairs`); others are refused.
+1. b, c, d, tau, eps: the tuner's objective, excess flips at six delays and the best NLL, at the home damping.
+2. a: so that the likeliest omega_n is the home one.  3. t_0 to t_3: by NLL at home.
+4. trained knobs: where NLL over (zeta, omega_n) is lowest, to convergence; the surface is written beside it.
+The checkpoint in FOLDER is the same model with the weights and the trained knobs in its header.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knob_core import branches, checkpoint, methods
+from knob_core.memories import Attentive
+from knob_core.rivals.attentive import AttentiveMemory, AttentiveSingle
+from knob_core.settings import HOME
+from knob_core.tuning.streams import Streams, joined, of_branches
+from knob_core.tuning.tune import EVALUATIONS, Tuned, tune
+from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
+from train import commands
+
+ALLOWED = ("validation", "pairs")
+ZETAS = tuple(np.geomspace(0.2, 3.0, 9))
+OMEGAS = tuple(np.geomspace(0.05, 3.0, 13))  # rad/frame
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one model got."""
+
+    weights: Attentive
+    zeta: float
+    omega_n: float
+    tuned: Tuned
+    surface: list[tuple[float, float, float]]  # zeta, omega_n, NLL
+
+
+def read(path: Path) -> tuple[branches.Branches, dict[str, Any]]:
+    """A file of `train.change_streams`; refused unless it is validation material."""
+    with np.load(path, allow_pickle=False) as file:
+        about = json.loads(str(file["about"])) if "about" in file else {}
+    if about.get("split") not in ALLOWED:
+        raise ValueError(f"{path} has split {about.get('split')!r}; fitting takes {' or '.join(ALLOWED)} only")
+    return branches.load(path), about
+
+
+def fit(streams: Streams, evaluations: int, seed: int = 0) -> Found:
+    """All four steps on streams whose command, if there is one, is as the network gives it."""
+    standard = {}
+    kind: type[AttentiveMemory] = AttentiveSingle
+    if streams.u is not None:
+        kind, standard = AttentiveMemory, {"u_mean": float(streams.u.mean()), "u_scale": float(streams.u.std())}
+    tuned = tune(kind, streams, evaluations, seed, fixed={"zeta": HOME.zeta, **standard})
+    likeliest = tuned.sweep.value[int(tuned.sweep.measured.means().nll.argmin())]
+    filter_ = kind(omega_n=float(likeliest), **tuned.parameters)
+    weights = replace(filter_.weights, a=math.log(likeliest / HOME.omega_n))
+    labelled = Labelled(streams.z, streams.labels, None if streams.u is None else weights.command(streams.u))
+    answer = [name for name in ("t_0", "t_1", "t_2", "t_3") if labelled.u is not None or name != "t_2"]
+    home, _ = fit_nll(labelled, Setting(HOME.zeta, HOME.omega_n, weights), answer)
+    surface = [(z, w, labelled.nll(home.put(zeta=z, omega_n=w).run(labelled.z, labelled.u)))
+               for z in ZETAS for w in OMEGAS]  # fmt: skip
+    zeta, omega_n, _ = min(surface, key=lambda entry: entry[2])
+    trained, _ = fit_nll(labelled, home.put(zeta=zeta, omega_n=omega_n), ("zeta", "omega_n"), iterations=200)
+    return Found(home.weights, trained.zeta, trained.omega_n, tuned, surface)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m train.fit_memory", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--streams", nargs="+", type=Path, required=True, metavar="FILE.npz")
+    parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help="default: %(default)s")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    return parser.parse_args(arguments)
+
+
+def work(args: argparse.Namespace) -> None:
+    model = checkpoint.load(args.checkpoint)
+    single = not methods.get(model.method).gate.gated
+    parts = []
+    for path in args.streams:
+        found, about = read(path)
+        if about.get("model") != args.checkpoint.stem:
+            raise ValueError(f"{path} is of {about.get('model')!r}, expected {args.checkpoint.stem!r}")
+        parts.append(of_branches(found, single))
+    found_ = fit(joined(parts), args.evaluations)
+    model.attentive = found_.weights
+    header = checkpoint.read_header(args.checkpoint)
+    header["trained_knobs"] = {"zeta": found_.zeta, "omega_n": found_.omega_n}
+    args.out.mkdir(parents=True, exist_ok=True)
+    checkpoint.save(model, args.out / args.checkpoint.name, header, half=checkpoint.is_half(args.checkpoint))
+    means = found_.tuned.sweep.measured.means()
+    summary = {
+        "weights": found_.weights.to_dict(), "trained": header["trained_knobs"], "surface": found_.surface,
+        "sweep": {"omega_n": found_.tuned.sweep.value.tolist(), "delay": means.delay.tolist(),
+                  "excess_flips": means.flips.tolist(), "nll": means.nll.tolist()},
+        "evaluations": found_.tuned.evaluations,
+    }  # fmt: skip
+    path = args.out / f"{args.checkpoint.stem}-memory.json"
+    path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    print(f"{args.checkpoint.stem}: {found_.weights}; trained zeta {found_.zeta:.3f}, omega_n {found_.omega_n:.3f}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    args = parse(arguments)
+    return commands.run("train.fit_memory", lambda: work(args))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
