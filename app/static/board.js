@@ -39,7 +39,7 @@ class Board {
     this.listen(find(".scope canvas"));
     new ResizeObserver(() => this.schedule()).observe(box);
     globalThis.addEventListener("knob:tape", () => this.box.isConnected && this.schedule());
-    this.tabs(data.spec);
+    this.tabs(data.constants);
   }
 
   tabs(spec) {
@@ -75,8 +75,8 @@ class Board {
     label.title = "Frames a second of your camera: turns frames into seconds and cycles/frame into Hz";
     this.fps.onchange = () => {
       const fps = Number(this.fps.value);
-      if (fps >= 0.1 && fps <= 1000) this.look({ fps });
-      else this.fps.value = this.view.fps;
+      if (fps >= 0.1 && fps <= 1000) this.look({ frame_rate: fps });
+      else this.fps.value = this.view.frame_rate;
     };
   }
 
@@ -104,7 +104,7 @@ class Board {
 
   draw() {
     const { message: m, box } = this;
-    const tape = m && tapes.get(m.tape);
+    const tape = m && tapes.get(m.stream_id);
     if (!tape) return;
     this.font ??= getComputedStyle(box).fontFamily;
     this.tape = tape;
@@ -113,24 +113,27 @@ class Board {
     this.scope.draw(this.figure, this.palette, this.font);
     this.caption(tape, m);
     this.strip(tape, m);
-    this.readouts(m.readouts);
+    this.readouts(m.readouts, m.constants.readouts);
     this.open(m.panel);
     if (this.cursor !== null) this.point(this.cursor);
     this.updates += 1;
     put(box, "data-updates", "1"); // it has been drawn
-    put(box, "data-tape", m.tape);
+    put(box, "data-tape", m.stream_id);
   }
 
   caption(tape, m) {
     const find = (q) => this.box.querySelector(q);
-    put(find(".scope .title"), "text", m.scope.title);
-    put(find(".scope canvas"), "aria-label", m.scope.alt);
+    put(find(".scope .title"), "text", tape.title);
+    put(find(".scope canvas"), "aria-label", tape.alt);
     const legend = find(".legend");
-    const key = JSON.stringify(m.scope.legend);
+    const key = m.scope.legend.join();
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
     legend.replaceChildren();
-    for (const [kind, text, help] of m.scope.legend) element("i", kind, legend, text).title = help;
+    for (const kind of m.scope.legend) {
+      const [text, help] = m.constants.legend[kind];
+      element("i", kind, legend, text).title = help;
+    }
   }
 
   /** The frames themselves, under the instant they belong to; a wrong answer is red and crossed. */
@@ -141,9 +144,8 @@ class Board {
     if (!f) return;
     const truth = tape.short[tape.truth];
     put(film.previousSibling, "text", truth ? `true ${truth}\nseen as` : "seen as");
-    const id = m.tape + "/" + m.film.first;
-    if (film.dataset.tape !== id || film.children.length !== f.frames.length) {
-      film.dataset.tape = id;
+    if (film.dataset.tape !== m.stream_id || film.children.length !== f.frames.length) {
+      film.dataset.tape = m.stream_id;
       film.replaceChildren();
       f.frames.forEach((t, i) => {
         const cell = element("div", "cell", film);
@@ -157,17 +159,17 @@ class Board {
     const x = this.scope.axes.x;
     put(film, "style", `margin-left: ${x.from}px; margin-right: ${this.scope.size.w - x.to}px`);
     [...film.children].forEach((cell, i) => {
-      const seen = m.film.pred[i];
+      const seen = m.film.predicted[i];
       const known = seen !== null && seen !== undefined;
       const wrong = known && tape.truth >= 0 && seen !== tape.truth;
       put(cell, "class", `cell${wrong ? " wrong" : ""}${known ? "" : " ahead"}`);
       put(cell.lastChild, "text", known ? (wrong ? "✕ " : "") + tape.short[seen] : "");
       const sure = known ? `: true ${tape.classes[tape.truth] ?? "unknown"}, seen as ${tape.classes[seen]}` : "";
-      put(cell, "title", `frame ${f.frames[i]}${sure}${known ? ` (${(100 * m.film.conf[i]).toFixed(0)} % sure)` : ""}`);
+      put(cell, "title", `frame ${f.frames[i]}${sure}${known ? ` (${(100 * m.film.confidence[i]).toFixed(0)} % sure)` : ""}`);
     });
   }
 
-  readouts(list) {
+  readouts(list, fixed) {
     const row = this.box.querySelector(".readouts");
     while (row.children.length < list.length) {
       const card = element("div", "card", row);
@@ -180,12 +182,12 @@ class Board {
     list.forEach((r, i) => {
       const card = row.children[i];
       const [label, big, rest] = card.children;
-      put(card, "data-id", r.id);
-      put(card, "title", r.help);
-      put(card, "data-better", r.better);
-      put(label, "text", r.label);
+      put(card, "data-id", fixed[i].id);
+      put(card, "title", fixed[i].help);
+      put(card, "data-better", r.worse ? "no" : "");
+      put(label, "text", fixed[i].label);
       put(big.firstChild, "text", r.now);
-      put(big.lastChild, "text", r.beside ?? "");
+      put(big.lastChild, "text", r.beside);
       while (rest.children.length > r.rest.length) rest.lastChild.remove();
       while (rest.children.length < r.rest.length) {
         const pair = element("span", "", rest);
@@ -207,12 +209,12 @@ class Board {
       const on = b.dataset.panel === p.id;
       put(b, "aria-selected", String(on));
       put(b, "tabIndex", on ? 0 : -1);
+      if (on) put(find(".panel canvas"), "aria-label", b.title);
     }
     put(this.unit, "hidden", p.id !== "bode");
     if (this.unit.value !== this.view.unit) this.unit.value = this.view.unit;
     const typing = this.box.getRootNode().activeElement === this.fps;
-    if (!typing && this.fps.value !== String(this.view.fps)) this.fps.value = this.view.fps;
-    put(find(".panel canvas"), "aria-label", p.alt);
+    if (!typing && this.fps.value !== String(this.view.frame_rate)) this.fps.value = this.view.frame_rate;
     put(find(".panel .note"), "text", p.note);
     this.table(find(".side"), p.numbers);
     this.spring = p.spring ? { ...p.spring, u: numbers(p.spring.u), u_star: numbers(p.spring.u_star) } : null;
@@ -251,7 +253,7 @@ class Board {
       requestAnimationFrame(beat);
       if (now - last < FRAME_MS || document.hidden) return;
       const n = this.spring.u.length;
-      const speed = Math.min(60, Math.max(1, this.view.fps));
+      const speed = Math.min(60, Math.max(1, this.view.frame_rate));
       if (this.spring.live) this.clock = n - 1;
       else if (this.cursor !== null) this.clock = this.cursor - this.spring.first;
       else if (!calm) this.clock = ((this.clock ?? 0) + ((now - last) / 1000) * speed) % n;
@@ -304,7 +306,7 @@ class Board {
       const v = numbers(trace.y)[t - (trace.x0 ?? 0)];
       if (Number.isFinite(v)) parts.push(`${trace.name} ${v.toFixed(2)}`);
     }
-    const seen = film.path ? numbers(film.path)[t] : -1;
+    const seen = numbers(film.every_frame)[t];
     const wrong = seen >= 0 && truth >= 0 && seen !== truth;
     if (seen >= 0) parts.push(`${truth >= 0 ? `true ${short[truth]}, ` : ""}seen as ${wrong ? "✕ " : ""}${short[seen]}`);
     put(at, "class", wrong ? "at wrong" : "at");

@@ -4,4 +4,4 @@ import deck from "./deck.js";
 import { pair } from "./pair.js";
 import "./quiet.js";
 
-export default pair("console", [["deck", deck], ["board", board]]);
+export default pair("console", [["controls", deck], ["display", board]]);

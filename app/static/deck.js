@@ -1,4 +1,4 @@
-// The operator's desk: two knobs, presets, switches, transport. Everything the hand does leaves as one value, "hand": over
+// The operator's desk: two knobs, presets, switches, transport. Everything the hand does leaves as one value, "controls": over
 // the direct line where there is one, and through Streamlit when the hand has let go or there is no line.
 // Pacing: the next value leaves when Python's answer to the last one has arrived (its seq), or one ahead of it once Python
 // must be done with the last (its own time and some more): a run that began earlier would throw the last answer away.
@@ -12,8 +12,8 @@ const PACE_MS = 45;
 class Deck {
   constructor(root, data) {
     this.root = root;
-    this.spec = data.spec;
-    this.hand = { deck: Math.random().toString(36).slice(2), seq: 0, turn: 0, tick: 0, pin: 0, live: false, play: false, done: true, ...data.values, epoch: data.epoch };
+    this.spec = data.constants;
+    this.hand = { mount: Math.random().toString(36).slice(2), seq: 0, turn: 0, frames_requested: 0, pin_presses: 0, live: false, playing: false, released: true, ...data.values, epoch: data.epoch };
     this.waiting = 0;
     this.dirty = false;
     this.build();
@@ -98,18 +98,18 @@ class Deck {
     select.value = String(this.hand.speed ?? 10);
     select.onchange = () => { this.hand.speed = Number(select.value); this.clock(); this.push(true); };
     parent.appendChild(select);
-    this.pin = this.button(parent, "pin A", help.pin, () => { this.hand.pin += 1; this.push(true); });
+    this.pin = this.button(parent, "pin A", help.pin, () => { this.hand.pin_presses += 1; this.push(true); });
   }
 
   /** A knob moved. A new turn begins when a hand takes hold: what was before it stays on the read-outs. */
   turned(knob, value, phase) {
     if (phase === "refused") return this.say(`${knob.symbol} goes from ${knob.low} to ${knob.high}`);
     if (phase === "start" || phase === "jump") this.hand.turn += 1;
-    if (phase === "start") { this.hand.done = false; return undefined; }
+    if (phase === "start") { this.hand.released = false; return undefined; }
     const moved = this.hand[knob.id] !== value || !this.hand.on;
     this.hand[knob.id] = value;
     if (phase !== "end" || moved) this.hand.on = true;
-    this.hand.done = phase !== "move";
+    this.hand.released = phase !== "move";
     this.paint();
     this.push();
     return undefined;
@@ -119,20 +119,20 @@ class Deck {
     this.hand.turn += 1;
     this.hand.on = preset.on;
     if (preset.on) Object.assign(this.hand, { zeta: preset.zeta, omega_n: preset.omega_n });
-    this.hand.done = true;
+    this.hand.released = true;
     for (const [id, knob] of Object.entries(this.knobs)) knob.set(this.hand[id]);
     this.paint();
     this.push();
   }
 
   change(what) {
-    Object.assign(this.hand, what, { turn: this.hand.turn + 1, done: true });
+    Object.assign(this.hand, what, { turn: this.hand.turn + 1, released: true });
     this.paint();
     this.push();
   }
 
   toggle() {
-    this.hand.play = !this.hand.play;
+    this.hand.playing = !this.hand.playing;
     this.hand.live = true;
     this.clock();
     this.paint();
@@ -140,7 +140,7 @@ class Deck {
   }
 
   leave() {
-    Object.assign(this.hand, { live: false, play: false });
+    Object.assign(this.hand, { live: false, playing: false });
     this.clock();
     this.paint();
     this.push(true);
@@ -149,23 +149,23 @@ class Deck {
   /** While playing, ask for one more frame at every tick; Python catches up when it was slower. */
   clock() {
     clearInterval(this.timer);
-    if (!this.hand.play) return;
+    if (!this.hand.playing) return;
     this.timer = setInterval(() => {
       if (!this.box.isConnected) return clearInterval(this.timer);
       if (document.hidden) return undefined;
-      this.hand.tick += 1;
+      this.hand.frames_requested += 1;
       this.push(false);
       return undefined;
     }, 1000 / (this.hand.speed || 10));
   }
 
   /** Something changed; `settled` is what Streamlit should hear of, too. */
-  push(settled = this.hand.done) {
+  push(settled = this.hand.released) {
     this.dirty = true;
     this.settled ||= settled;
     const age = performance.now() - this.sentAt;
     const ahead = this.waiting ? this.hand.seq - (this.data.seq ?? 0) : 0;
-    const gap = ahead === 0 ? 0 : ahead < AHEAD && this.data.body ? Math.max(PACE_MS, 1.3 * this.data.body + 20) : PATIENCE_MS;
+    const gap = ahead === 0 ? 0 : ahead < AHEAD && this.data.server_ms ? Math.max(PACE_MS, 1.3 * this.data.server_ms + 20) : PATIENCE_MS;
     clearTimeout(this.late);
     if (age < gap) this.late = setTimeout(() => this.flush(), gap - age);
     else this.flush();
@@ -178,8 +178,8 @@ class Deck {
     this.hand.seq += 1;
     this.waiting = this.hand.seq;
     this.sentAt = performance.now();
-    const hand = { ...this.hand };
-    if (!this.tell({ hand }) || this.settled) this.emit("hand", hand);
+    const controls = { ...this.hand };
+    if (!this.tell({ controls }) || this.settled) this.emit("controls", controls);
     else this.doubt ??= setTimeout(() => this.lost(), PATIENCE_MS);
     this.settled = false;
   }
@@ -187,16 +187,16 @@ class Deck {
   /** The line is gone or mute, and with it perhaps the last thing said on it. */
   lost() {
     this.doubt = null;
-    if (this.waiting && this.box.isConnected) this.emit("hand", { ...this.hand });
+    if (this.waiting && this.box.isConnected) this.emit("controls", { ...this.hand });
   }
 
   /** Python's answer: the receipt, the words, and, on a new epoch, values pushed from Python. */
   adopt(data) {
     const heard = this.data?.seq ?? 0;
     this.data = data;
-    this.retrain(data.spec);
+    this.retrain(data.constants);
     if (data.epoch !== this.hand.epoch) {
-      Object.assign(this.hand, data.values, { epoch: data.epoch, tick: 0, play: false });
+      Object.assign(this.hand, data.values, { epoch: data.epoch, frames_requested: 0, playing: false });
       for (const [id, knob] of Object.entries(this.knobs)) {
         if (knob.drag) this.hand[id] = knob.value; // a knob in the hand obeys the hand
         else knob.set(this.hand[id]);
@@ -238,8 +238,8 @@ class Deck {
       this.modes.forEach((b, i) => put(b, "aria-checked", String(hand.mode === ["continuous", "reset"][i])));
     }
     if (this.play) {
-      put(this.play, "text", hand.play ? "❚❚ pause" : "▶ play");
-      put(this.play, "aria-pressed", String(hand.play));
+      put(this.play, "text", hand.playing ? "❚❚ pause" : "▶ play");
+      put(this.play, "aria-pressed", String(hand.playing));
       put(this.stop, "disabled", !hand.live);
       put(this.pin, "text", data.pinned ? "unpin A" : "pin A");
       put(this.pin, "aria-pressed", String(Boolean(data.pinned)));

@@ -3,4 +3,4 @@ import deck from "./deck.js";
 import { pair } from "./pair.js";
 import sheet from "./sheet.js";
 
-export default pair("ledger", [["deck", deck], ["sheet", sheet]]);
+export default pair("ledger", [["controls", deck], ["sheet", sheet]]);

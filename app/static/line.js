@@ -1,4 +1,4 @@
-// The direct line to Python (app/line.py): what the hand does goes there, and the answer comes straight back.
+// The WebSocket to Python (app/server/drag_endpoint.py): positions of the controls go there, updates come straight back.
 
 const lines = (globalThis.__knobLines ??= new Map()); // by token: a page that is left and entered again finds its line
 const AGAIN_MS = 5000; // after a line was lost, before the next call

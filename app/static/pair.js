@@ -1,5 +1,5 @@
 // Two components as one element, side by side: a turn then costs the page one element instead of seven. While a hand turns,
-// Python's answers come over the direct line and are shown without Streamlit's knowledge.
+// Python's updates come over the WebSocket and are shown without Streamlit's knowledge.
 import { lineTo } from "./line.js";
 import { styled } from "./look.js";
 
@@ -19,23 +19,23 @@ export const pair = (name, parts) => (component) => {
     styled(host, data.base, name + ".css");
     host.appendChild(grid);
   }
-  host._line = lineTo(data.line, data.base,
-    (answer) => host.isConnected && show(host, parts, answer),
+  host._line = lineTo(data.endpoint, data.base,
+    (update) => host.isConnected && show(host, parts, update),
     () => host._places.forEach((place) => place._part?.lost?.()));
-  show(host, parts, data);
+  show(host, parts, data.update);
 };
 
-/** Show an answer, unless a newer one of the same session is shown already. */
-function show(host, parts, answer) {
-  const shown = host._shown;
-  if (shown && shown.line.token === answer.line.token && shown.line.stamp > answer.line.stamp) answer = shown;
-  host._shown = answer;
+/** Show an update, unless a newer one of the same session is shown already; what no knob changes comes from the mount. */
+function show(host, parts, update) {
+  const shown = host._shown, { token } = host._component.data.endpoint;
+  if (shown && shown.token === token && shown.update.answer > update.answer) ({ update } = shown);
+  host._shown = { token, update };
   const { data, setStateValue, setTriggerValue } = host._component;
   const shared = { base: data.base, palettes: data.palettes };
   const tell = (what) => host._line.tell(what);
   // The picture, on the right, first: the deck's receipt lets the next turn go.
   for (let i = parts.length - 1; i >= 0; i--) {
     const [part, mount] = parts[i];
-    mount({ parentElement: host._places[i], data: { ...shared, ...answer[part] }, setStateValue, setTriggerValue, tell });
+    mount({ parentElement: host._places[i], data: { ...shared, constants: data.constants[part], ...update[part] }, setStateValue, setTriggerValue, tell });
   }
 }

@@ -11,7 +11,7 @@ import pytest
 from pages import opened
 from PIL import Image
 
-from app.figures.wire import unpack
+from app.figures.packed import unpack
 from knob_core import models, wrap
 from knob_core.branches import Branches
 from knob_core.data import load_sample

@@ -6,8 +6,8 @@ import math
 import time
 from typing import Any
 
-from app.screenshots import HOW, Served, browser, chromium, served
 from knob_core.assets import ROOT
+from tools.screenshots import HOW, Served, browser, chromium, served
 
 __all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
            "served", "settle", "value"]  # fmt: skip
