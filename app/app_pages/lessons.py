@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from app.console import session
-from app.console.setting_words import damping, rise_in_words, theoretical_step
+from app.console.setting_words import damping, rise_in_words
 from app.lessons import LESSONS, Lesson, printable_summary, progress_link
 from app.lessons.lesson_state import LessonState, goal_cards
 from app.server.streamlit_internals import component_value
@@ -16,7 +16,7 @@ from app.widgets import page_layout
 from app.widgets.controls import lesson_knobs
 from app.widgets.figure_sheet import sheet
 from app.widgets.untrusted import escape_markdown
-from knob_core.settings import Settings
+from knob_core.gates import SECOND_ORDER
 
 ORDER = tuple(LESSONS)
 
@@ -45,11 +45,9 @@ def go(id: str) -> None:
 
 def regime(values: Mapping[str, float]) -> tuple[str, str]:
     """(under | critical | over, what that means in numbers)."""
-    settings = Settings(zeta=values["zeta"], omega_n=values["omega_n"])
-    _, info = theoretical_step(settings, "knob-ode")
-    return damping(
-        settings.zeta
-    ), f"After a jump: rises in {rise_in_words(info)}, overshoots by {info.Overshoot:.0f} %."
+    knobs = values["zeta"], values["omega_n"]
+    info = SECOND_ORDER.step_info(*knobs)
+    return damping(*knobs), f"After a jump: rises in {rise_in_words(info)}, overshoots by {info.Overshoot:.0f} %."
 
 
 @st.fragment(key="lesson")

@@ -130,7 +130,7 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
         unbeaten = ", ".join(METHODS[m] for m in points[best & (points["whose"] == "ours")]["method"])
         with place:
             chart(
-                charts.pareto(points, METHODS, best, words), key=f"pareto_{x}",
+                charts.pareto(points, best, words), key=f"pareto_{x}",
                 alt=f"calibration error against {words}: of ours, {unbeaten or 'none'} are beaten by no other",
                 note=(
                     f"{'Filled: ours; open: the paper’s, of width 64. ' if theirs is not None else ''}"

@@ -23,10 +23,10 @@ from app.console.console_state import ConsoleState
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.figures.calibration_figures import TINT, ceiling, ladder
 from app.figures.packed import unpack
-from app.figures.palette import PALETTES
 from app.results import result_files
 from knob_core import fusion, gate, library, metrics
 from knob_core.assets import ASSETS
+from knob_core.palette import PALETTES
 from knob_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]

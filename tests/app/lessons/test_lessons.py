@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from app.figures.packed import unpack
-from app.figures.palette import PALETTES
 from app.lessons import LESSONS, Lesson, fogbank, lowpass, printable_summary, progress_link, pumping, ring
 from app.lessons.lesson_state import LessonState, goal_cards
 from knob_core import gate, theory
+from knob_core.palette import PALETTES
 
 ROOT = Path(__file__).resolve().parents[3]
 DONE: dict[str, dict[str, float]] = {  # one way to do each lesson
