@@ -8,7 +8,7 @@ from app.components.loader import common, register
 from app.figures.bode import UNITS
 from app.panels import PANELS
 
-_tape = register("knob_tape", "tape")
+_tape = register("knob_tape", "stream_cache")
 
 
 def tape(content: dict[str, Any], *, key: str) -> None:

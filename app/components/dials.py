@@ -8,7 +8,7 @@ from typing import Any
 from app.components.loader import common, nothing, register
 from app.knobs import HELP
 
-_dials = register("knob_dials", "deck")
+_dials = register("knob_dials", "controls")
 
 
 def dials(

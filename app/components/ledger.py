@@ -7,7 +7,7 @@ from typing import Any
 
 from app.components.loader import common, register
 
-_ledger = register("knob_ledger", "ledger")
+_ledger = register("knob_ledger", "calibration")
 
 
 def ledger(answer: dict[str, Any], *, key: str, on_hand: Callable[[], None], on_pick: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.components.loader import common, register
 
-_sheet = register("knob_sheet", "sheet")
+_sheet = register("knob_sheet", "figure_grid")
 
 
 def content(

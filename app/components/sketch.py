@@ -7,7 +7,7 @@ from app.knobs import clamp
 
 POINTS = 60
 
-_sketch = register("knob_sketch", "sketch")
+_sketch = register("knob_sketch", "severity_editor")
 
 
 def sketch(values: list[float], epoch: int, *, key: str) -> list[float] | None:

@@ -26,15 +26,15 @@ WATCH = """() => {
   const canvas = board.scope.canvas, other = board.panel.canvas;
   const dial = deck.knobs.zeta.dial, move = dial.onpointermove;
   dial.onpointermove = (e) => {
-    const before = deck.hand.zeta;
+    const before = deck.values.zeta;
     move(e);
-    if (deck.hand.zeta !== before) log.moves.push(e.timeStamp); // else there is nothing to show
+    if (deck.values.zeta !== before) log.moves.push(e.timeStamp); // else there is nothing to show
   };
-  const flush = deck.flush.bind(deck);
-  deck.flush = () => {
-    const seq = deck.hand.seq;
+  const flush = deck.sender.flush.bind(deck.sender);
+  deck.sender.flush = () => {
+    const seq = deck.values.seq;
     flush();
-    if (deck.hand.seq !== seq) log.sent.push([performance.now(), deck.hand.seq]);
+    if (deck.values.seq !== seq) log.sent.push([performance.now(), deck.values.seq]);
   };
   const draw = board.draw.bind(board);
   board.draw = () => { draw(); log.drawn.push([performance.now(), board.message.seq]); };

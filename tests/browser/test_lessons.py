@@ -64,7 +64,7 @@ def press(page: Any, keys: dict[str, list[str]]) -> None:
                 page.keyboard.press(key)
     page.wait_for_function(
         "() => { const d = knobPart('knobs'), s = knobPart('figures');"
-        " return d && s && !d.dirty && s.message.seq >= d.hand.seq && !s.asked; }"
+        " return d && s && !d.sender.changed && s.message.seq >= d.values.seq && !s.redraw.pending; }"
     )
     settle(page)
 

@@ -38,7 +38,7 @@ def test_a_drag_goes_over_the_line_and_streamlit_hears_of_its_end(app: str, page
 
     page.on("websocket", watch)
     real.open_console(page, app)
-    page.wait_for_function("[...__knobLines.values()].some((line) => line.socket.readyState === 1)")
+    page.wait_for_function("[...__knobSockets.values()].some((line) => line.socket.readyState === 1)")
     quiet = sent["stream"]
     held(page, "ζ")
     assert sent["knob-line"] >= 5

@@ -21,7 +21,7 @@ def turn(page: Any, count: int) -> None:
           const presets = deck.spec.presets.filter((p) => p.on);
           for (let i = 0; i < count; i++) {
             deck.apply({ ...presets[i % presets.length], zeta: 0.1 + (i % 97) / 50 });
-            const busy = () => deck.dirty || board.message.seq < deck.hand.seq || board.asked;
+            const busy = () => deck.sender.changed || board.message.seq < deck.values.seq || board.redraw.pending;
             while (busy()) await new Promise((r) => setTimeout(r, 5));
           }
         }""",

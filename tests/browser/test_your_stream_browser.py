@@ -39,7 +39,7 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
             return float(next(r for r in real.message(page)["readouts"] if r["id"] == "flips")["now"])
 
         def computed() -> float:
-            hand = page.evaluate("knobPart('knobs').hand")
+            hand = page.evaluate("knobPart('knobs').values")
             setting = Settings(zeta=hand["zeta"], omega_n=hand["omega_n"])
             return flips(respond(wrap.branches_of(z), setting)[0].predicted)
 
@@ -74,7 +74,7 @@ def test_pictures_are_seen_by_the_shipped_model(app: str, chrome: Any, tmp_path:
         page.locator('input[type="file"]').set_input_files(sorted(tmp_path.iterdir()))
         page.wait_for_selector(".board[data-updates]")
         real.settle(page)
-        said, hand = real.message(page), page.evaluate("knobPart('knobs').hand")
+        said, hand = real.message(page), page.evaluate("knobPart('knobs').values")
         page.get_by_text("40 frames, each the middle square").wait_for()
     torch.manual_seed(0)  # the weights that made_streams.checkpoint gave the served app
     with torch.inference_mode():

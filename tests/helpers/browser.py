@@ -44,7 +44,7 @@ def settle(page: Any) -> None:
     """Wait until Python has answered the last thing the hand did and the board has drawn it."""
     page.wait_for_function(
         "(() => { const d = knobPart('knobs'), b = knobPart('scope');"
-        " return !d.dirty && b.message.seq >= d.hand.seq && !b.asked; })()"
+        " return !d.sender.changed && b.message.seq >= d.values.seq && !b.redraw.pending; })()"
     )
 
 
