@@ -1,6 +1,7 @@
 // Small pictures to choose from, as one radio group: arrow keys move the focus, a click or Enter chooses.
 import { mountOnce } from "./page/component.js";
 import { addButton, setIfChanged } from "./page/dom.js";
+import { showSpriteCell } from "./page/sprite.js";
 
 /** @import { CommonMessage, ImagePickerMessage, MountArguments, Palette, Part, PartHost } from "./messages.js" */
 
@@ -47,9 +48,7 @@ class ImagePicker {
     button.setAttribute("aria-label", item.label);
     button.classList.toggle("ready", item.ready);
     button.dataset.id = String(item.id);
-    button.style.backgroundImage = `url(${sprite})`;
-    button.style.backgroundSize = `${columns * 100}% ${rows * 100}%`;
-    button.style.backgroundPosition = spritePosition(item.cell, columns, rows);
+    showSpriteCell(button, sprite, item.cell, columns, rows);
     button.onkeydown = (event) => {
       const step = KEY_STEPS[event.key];
       if (!step) return;
@@ -59,17 +58,6 @@ class ImagePicker {
     };
     return button;
   }
-}
-
-/**
- * The CSS background position that shows one cell of a sprite.
- * @param {number} cell  counted row by row
- * @param {number} columns
- * @param {number} rows
- */
-export function spritePosition(cell, columns, rows) {
-  const [x, y] = [cell % columns, Math.floor(cell / columns)];
-  return `${columns > 1 ? (100 * x) / (columns - 1) : 0}% ${rows > 1 ? (100 * y) / (rows - 1) : 0}%`;
 }
 
 /**

@@ -3,13 +3,12 @@
 import { clamp } from "./page/clamp.js";
 import { mountOnce } from "./page/component.js";
 import { find } from "./page/dom.js";
+import { drawStretch, MOST, pointAt, severityHeight } from "./stream/severity_points.js";
 
 /** @import { CommonMessage, MountArguments, Palette, Part, PartHost, SeverityMessage } from "./messages.js" */
 
-const MOST = 5; // severity
 const KEY_STEP = 0.25;
 const KEYS_END_MS = 500;
-const [ABOVE, SHOWN] = [1.04, 1.08]; // the canvas shows 4 % of MOST above it and below 0
 
 /** @implements {Part<SeverityMessage>} */
 class SeverityEditor {
@@ -115,7 +114,7 @@ class SeverityEditor {
     canvas.height = height * ratio;
     c.scale(ratio, ratio);
     const column = width / values.length;
-    const toPixel = (/** @type {number} */ value) => (height * (ABOVE - value / MOST)) / SHOWN;
+    const toPixel = (/** @type {number} */ value) => height * severityHeight(value);
     c.strokeStyle = palette.grid;
     for (let value = 0; value <= MOST; value++) {
       c.beginPath();
@@ -137,28 +136,6 @@ class SeverityEditor {
     canvas.setAttribute("aria-valuenow", now);
     canvas.setAttribute("aria-valuetext", `frame part ${selected + 1} of ${values.length}: severity ${now}`);
   }
-}
-
-/**
- * Which value a pointer is at, and what it sets it to: [index, severity].
- * @param {number} right  part of the canvas's width
- * @param {number} down  part of its height
- * @param {number} count  of values
- * @returns {[number, number]}
- */
-export function pointAt(right, down, count) {
-  return [clamp(Math.floor(right * count), 0, count - 1), clamp(MOST * (ABOVE - SHOWN * down), 0, MOST)];
-}
-
-/**
- * Set the values between two points to the straight line between them.
- * @param {number[]} values
- * @param {[number, number]} from  [index, value]
- * @param {[number, number]} to
- */
-export function drawStretch(values, [i0, v0], [i1, v1]) {
-  const steps = Math.max(1, Math.abs(i1 - i0));
-  for (let k = 0; k <= steps; k++) values[Math.round(i0 + ((i1 - i0) * k) / steps)] = v0 + ((v1 - v0) * k) / steps;
 }
 
 /**

@@ -4,12 +4,12 @@
 
 /**
  * The two mappings of one axis, value to pixel and back.
- * @param {Pick<Axis, "range" | "type">} axis
+ * @param {[number, number]} range  exponents of ten on a logarithmic axis
+ * @param {boolean} log
  * @param {number} from  pixel of the range's low end
  * @param {number} to  pixel of its high end
  */
-export function pixelScale({ range: [low, high], type }, from, to) {
-  const log = type === "log";
+export function pixelScale([low, high], log, from, to) {
   /** @param {number} value */
   const toPixel = (value) => from + ((to - from) * ((log ? Math.log10(value) : value) - low)) / (high - low);
   /** @param {number} pixel */
@@ -31,16 +31,17 @@ export function placeAxes(layout, inner) {
   const axes = {};
   for (const [key, value] of Object.entries(layout)) {
     if (!/^[xy]axis\d*$/.test(key)) continue;
-    const axis = /** @type {Axis} */ (value);
+    const spec = /** @type {Axis} */ (value);
     const id = key.replace("axis", "");
     const vertical = id[0] === "y";
-    const [start, end] = axis.domain ?? [0, 1];
+    const [start, end] = spec.domain ?? [0, 1];
     const [from, to] = vertical
       ? [inner.y + inner.height * (1 - start), inner.y + inner.height * (1 - end)]
       : [inner.x + inner.width * start, inner.x + inner.width * end];
-    axes[id] = { ...axis, id, vertical, from, to, ...pixelScale(axis, from, to) };
+    const { range, type } = spec;
+    axes[id] = { spec, id, range, vertical, from, to, ...pixelScale(range, type === "log", from, to) };
   }
-  for (const [x, y] of subplots(axes)) if (y.scaleanchor) equaliseScales(x, y);
+  for (const [x, y] of subplots(axes)) if (y.spec.scaleanchor) equaliseScales(x, y);
   return axes;
 }
 
@@ -52,11 +53,11 @@ export function placeAxes(layout, inner) {
 export function subplots(axes) {
   return Object.values(axes)
     .filter((axis) => axis.vertical)
-    .map((y) => [axes[y.anchor], y]);
+    .map((y) => [axes[y.spec.anchor], y]);
 }
 
 /**
- * Widen one of two ranges until a unit has as many pixels on both axes: circles in a pole map are round.
+ * Widen one of two ranges until a unit has as many pixels on both axes (both linear): circles in a pole map are round.
  * @param {PlacedAxis} x
  * @param {PlacedAxis} y
  */
@@ -66,7 +67,7 @@ export function equaliseScales(x, y) {
     const middle = (axis.range[0] + axis.range[1]) / 2;
     const half = Math.abs(axis.to - axis.from) / pixelsPerUnit / 2;
     axis.range = [middle - half, middle + half];
-    Object.assign(axis, pixelScale(axis, axis.from, axis.to));
+    Object.assign(axis, pixelScale(axis.range, false, axis.from, axis.to));
   }
 }
 

@@ -20,12 +20,12 @@ export function drawSubplot(plot, x, y) {
   c.fillStyle = plot.colour("muted");
   drawTicksX(plot, x, y);
   drawTicksY(plot, x, y);
-  if (x.title) {
+  if (x.spec.title) {
     c.textAlign = "center";
     c.textBaseline = "bottom";
-    c.fillText(x.title.text, (x.from + x.to) / 2, plot.size.height - 1);
+    c.fillText(x.spec.title.text, (x.from + x.to) / 2, plot.size.height - 1);
   }
-  if (y.title) drawTitleY(plot, x, y);
+  drawTitleY(plot, x, y);
 }
 
 /**
@@ -38,9 +38,9 @@ function drawTicksX({ context: c, size }, x, y) {
   for (const [value, text] of tickMarks(x, x.to - x.from)) {
     const pixel = Math.round(x.toPixel(value)) + 0.5;
     c.globalAlpha = text ? 1 : 0.5;
-    if (x.showgrid !== false) gridLine(c, pixel, y.to, pixel, y.from);
+    if (x.spec.showgrid !== false) gridLine(c, pixel, y.to, pixel, y.from);
     c.globalAlpha = 1;
-    if (x.anchor !== y.id) continue;
+    if (x.spec.anchor !== y.id) continue;
     const half = c.measureText(text).width / 2;
     c.textAlign = "center";
     c.textBaseline = "top";
@@ -57,7 +57,7 @@ function drawTicksX({ context: c, size }, x, y) {
 function drawTicksY({ context: c }, x, y) {
   for (const [value, text] of tickMarks(y, y.from - y.to)) {
     const pixel = Math.round(y.toPixel(value)) + 0.5;
-    if (y.showgrid !== false) gridLine(c, x.from, pixel, x.to, pixel);
+    if (y.spec.showgrid !== false) gridLine(c, x.from, pixel, x.to, pixel);
     c.textAlign = "right";
     c.textBaseline = "middle";
     c.fillText(text, x.from - 6, pixel);
@@ -79,23 +79,24 @@ function gridLine(c, x0, y0, x1, y1) {
 }
 
 /**
- * The title of a vertical axis, turned by 90 degrees.
+ * The title of a vertical axis, if it has one, turned by 90 degrees.
  * @param {Plot} plot
  * @param {PlacedAxis} x
  * @param {PlacedAxis} y
  */
 function drawTitleY(plot, x, y) {
   const { context: c } = plot;
-  if (!y.title) return;
+  const { title, titlegap } = y.spec;
+  if (!title) return;
   c.save();
-  c.translate(x.from - (y.titlegap ?? TITLE_GAP), (y.to + y.from) / 2);
+  c.translate(x.from - (titlegap ?? TITLE_GAP), (y.to + y.from) / 2);
   c.rotate(-Math.PI / 2);
   c.textAlign = "center";
   c.textBaseline = "bottom";
-  if (y.title.font) {
-    c.fillStyle = plot.colour(y.title.font.color);
+  if (title.font) {
+    c.fillStyle = plot.colour(title.font.color);
     c.font = `600 11px ${plot.font}`;
   }
-  c.fillText(y.title.text, 0, 0);
+  c.fillText(title.text, 0, 0);
   c.restore();
 }

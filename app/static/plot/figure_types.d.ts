@@ -118,8 +118,10 @@ export interface Annotation {
 }
 
 /** An axis with its place on the canvas. */
-export interface PlacedAxis extends Axis {
+export interface PlacedAxis {
+  spec: Axis;
   id: string; // "x2"
+  range: [number, number]; // the spec's, or wider for equal scales
   vertical: boolean;
   from: number; // pixels: left or bottom end
   to: number; // right or top end

@@ -1,6 +1,6 @@
 // Where an axis has its tick marks, and what is written at them.
 
-/** @import { Axis } from "./figure_types.js" */
+/** @import { PlacedAxis } from "./figure_types.js" */
 
 const PIXELS_PER_TICK = { horizontal: 80, vertical: 32 };
 const DECADES_WITH_ALL_LABELS = 2.2; // on a longer logarithmic axis only the powers of ten are labelled
@@ -26,15 +26,15 @@ export function formatTick(value) {
 
 /**
  * [value, text] of every tick; a text may be empty.
- * @param {Axis & { vertical: boolean }} axis
+ * @param {Pick<PlacedAxis, "spec" | "range" | "vertical">} axis
  * @param {number} pixels  length of the axis
  * @returns {[number, string][]}
  */
 export function tickMarks(axis, pixels) {
-  const { tickvals, ticktext } = axis;
+  const { tickvals, ticktext, type } = axis.spec;
   if (tickvals) return tickvals.map((value, i) => [value, ticktext ? ticktext[i] : formatTick(value)]);
   const [low, high] = axis.range;
-  return axis.type === "log" ? logTicks(low, high) : linearTicks(low, high, pixels, axis.vertical);
+  return type === "log" ? logTicks(low, high) : linearTicks(low, high, pixels, axis.vertical);
 }
 
 /**
@@ -67,7 +67,9 @@ function linearTicks(low, high, pixels, vertical) {
   const step = niceStep(high - low, pixels / (vertical ? PIXELS_PER_TICK.vertical : PIXELS_PER_TICK.horizontal));
   /** @type {[number, string][]} */
   const ticks = [];
-  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + 1e-9 * step; value += step)
-    ticks.push([value, formatTick(Math.abs(value) < 1e-9 ? 0 : value)]);
+  for (let sum = Math.ceil(low / step - 1e-9) * step; sum <= high + 1e-9 * step; sum += step) {
+    const value = Math.abs(sum) < 1e-9 ? 0 : sum; // a sum of steps may miss zero by a rounding error
+    ticks.push([value, formatTick(value)]);
+  }
   return ticks;
 }

@@ -1,5 +1,6 @@
 // The film strip: some frames of the stream under the instants they belong to, with the model's answers.
 import { addElement, find, setIfChanged } from "../page/dom.js";
+import { showSpriteCell } from "../page/sprite.js";
 
 /** @import { FixedStream, StreamMessage } from "../messages.js" */
 /** @import { Painter } from "../plot/painter.js" */
@@ -50,10 +51,7 @@ export class FilmStrip {
     film.replaceChildren();
     frames.forEach((_, i) => {
       const cell = addElement("div", "cell", film);
-      const picture = addElement("span", "picture", cell);
-      picture.style.backgroundImage = `url(${sprite})`;
-      picture.style.backgroundSize = `${frames.length * 100}% 100%`;
-      picture.style.backgroundPosition = `${frames.length > 1 ? (100 * i) / (frames.length - 1) : 0}% 0`;
+      showSpriteCell(addElement("span", "picture", cell), sprite, i, frames.length, 1);
       addElement("b", "", cell);
     });
   }

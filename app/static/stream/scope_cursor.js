@@ -1,5 +1,6 @@
 // The cursor of the scope: a line through all its rows at one frame, and the numbers at that frame. It follows the pointer,
 // or the arrow keys when the scope has the focus.
+import { clamp } from "../page/clamp.js";
 import { find, setIfChanged } from "../page/dom.js";
 import { unpack } from "../plot/packed_numbers.js";
 
@@ -101,7 +102,7 @@ export class ScopeCursor {
  */
 export function stepFrame(frame, step, [low, high]) {
   const next = (frame ?? Math.round((low + high) / 2)) + step;
-  return Math.min(Math.floor(high), Math.max(Math.ceil(low), next));
+  return clamp(next, Math.ceil(low), Math.floor(high)) || 0; // no negative zero
 }
 
 /**
