@@ -68,11 +68,12 @@ def test_the_doors_open_and_cost_nothing_before() -> None:
 
 
 def test_a_registry_lists_the_same_methods_everywhere() -> None:
-    from app import benchmark, choice
+    from app.console import stream_choice
+    from app.results import benchmark_tables
     from knob_core import models, response
     from train.report import results
 
-    for listed in (response.DYNAMICS, choice.METHODS, benchmark.METHODS, results.NAMES):
+    for listed in (response.DYNAMICS, stream_choice.METHODS, benchmark_tables.METHODS, results.NAMES):
         assert set(models.METHODS) <= set(listed), listed
 
 

@@ -7,11 +7,13 @@ import re
 import pandas as pd
 import streamlit as st
 
-from app import benchmark, layout, results, state
-from app.benchmark import METHODS, METRICS, OUTPUTS, SCOPES
-from app.chart import chart
+from app.console import session
 from app.figures import charts
-from app.results import Missing
+from app.results import benchmark_tables, result_files
+from app.results.benchmark_tables import METHODS, METRICS, OUTPUTS, SCOPES
+from app.results.result_files import Missing
+from app.widgets import page_layout
+from app.widgets.plotly_chart import chart
 
 AXES = {  # what a Pareto plot has below: (words, whether more is better)
     "accuracy": ("Avg-C, %", True),
@@ -38,7 +40,7 @@ def tables(*names: str) -> dict[str, pd.DataFrame | None]:
     lacking: dict[str, list[str]] = {}
     for name in names:
         try:
-            found[name] = results.table(name)
+            found[name] = result_files.table(name)
         except Missing as error:
             found[name] = None
             lacking.setdefault(error.command, []).append(error.what)
@@ -103,7 +105,7 @@ def main_table(found: dict[str, pd.DataFrame | None]) -> None:
         format_func=lambda name: SCOPES.get(name, f"{name} corruptions"),
         help="The paper averages all 19 corruptions; public leader boards the standard 15",
     )  # fmt: skip
-    show(benchmark.table_1(summary, found["paper"], output, scope), "table_1", DIGITS, "table-1")
+    show(benchmark_tables.table_1(summary, found["paper"], output, scope), "table_1", DIGITS, "table-1")
     st.caption("The paper's own numbers are for a network four times as wide, with all 19 corruptions, in Reset Mode.")
 
 
@@ -119,12 +121,12 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
         if st.toggle("With the paper's", value=True, key="with_paper", persist_state="session", help=help)
         else None
     )
-    for place, x in zip(layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
+    for place, x in zip(page_layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
         words, more = AXES[x]
-        points = benchmark.pareto(summary, found["cost"], theirs, "fused", x)
+        points = benchmark_tables.pareto(summary, found["cost"], theirs, "fused", x)
         if points.empty:
             continue
-        best = benchmark.front(points, more)
+        best = benchmark_tables.front(points, more)
         unbeaten = ", ".join(METHODS[m] for m in points[best & (points["whose"] == "ours")]["method"])
         with place:
             chart(
@@ -142,7 +144,7 @@ def costs(found: dict[str, pd.DataFrame | None]) -> None:
     if found["cost"] is None:
         return
     st.subheader("Table 2: cost", anchor=False)
-    show(benchmark.table_2(found["cost"], found["paper"]), "table_2", DIGITS_2, "table-2")
+    show(benchmark_tables.table_2(found["cost"], found["paper"]), "table_2", DIGITS_2, "table-2")
 
 
 def anchors(found: dict[str, pd.DataFrame | None], width: int | None) -> None:
@@ -150,7 +152,7 @@ def anchors(found: dict[str, pd.DataFrame | None], width: int | None) -> None:
     if found["anchors"] is None:
         return
     st.subheader("Published anchors, standard 15 corruptions", anchor=False)
-    rows = benchmark.anchors(found["anchors"], found["summary"], width)
+    rows = benchmark_tables.anchors(found["anchors"], found["summary"], width)
     show(rows, "anchors", {"Avg-C": 1, "ECE": 3}, "anchors")
     st.caption("Not measured here, except ours. ECE here is not debiased, as it was published; ours is in Reset Mode.")
 
@@ -172,7 +174,7 @@ def corruptions(found: dict[str, pd.DataFrame | None]) -> None:
         format_func=OUTPUTS.__getitem__,
         help="Which of the model's answers is measured",
     )  # fmt: skip
-    rows = benchmark.per_corruption(cells, output, metric, scatter=True)
+    rows = benchmark_tables.per_corruption(cells, output, metric, scatter=True)
     show(rows, "per_corruption", dict.fromkeys(METHODS.values(), METRICS[metric][2]), f"corruptions-{metric}")
 
 
@@ -190,16 +192,16 @@ def verdicts(found: dict[str, pd.DataFrame | None]) -> None:
     download(shown, "claims", "claims")
 
 
-layout.style()
+page_layout.style()
 st.title("Results", anchor=False)
 found = tables("summary", "paper", "cost", "anchors", "cells", "claims")
-note = results.note()
+note = result_files.note()
 if note:
     st.caption(word_of(note))
 main_table(found)
 pareto(found)
 costs(found)
-anchors(found, benchmark.width_of(note))
+anchors(found, benchmark_tables.width_of(note))
 corruptions(found)
 verdicts(found)
-state.write_link()
+session.write_link()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.knobs import clamp
+from app.widgets.untrusted import clamp
 
 Values = Mapping[str, float]
 

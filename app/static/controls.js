@@ -1,4 +1,4 @@
-// The controls: knobs, presets, switches and playback. Everything that they are set to is one value, ControlValues, which
+// The controls: knobs, presets, switches and playback. Everything that they are set to is one value, `Controls`, which
 // is sent to Python as a whole. On the Lessons page they are mounted alone, with the lesson's own knobs.
 import { Knob } from "./knobs/knob.js";
 import { ModeSwitches } from "./knobs/mode_switches.js";
@@ -9,33 +9,33 @@ import { UpdateSender } from "./knobs/update_sender.js";
 import { mountOnce } from "./page/component.js";
 import { find, setIfChanged } from "./page/dom.js";
 
-/** @import { CommonMessage, ControlMessage, ControlSpec, ControlValues, KnobSpec, MountArguments } from "./messages.js" */
-/** @import { Palette, Part, PartHost, Preset, SocketMessage } from "./messages.js" */
+/** @import { Common, Controls, ControlsConstants, ControlsMessage, KnobSpec, MountArguments } from "./messages.js" */
+/** @import { Palette, Part, PartHost, Preset, Request } from "./messages.js" */
 /** @import { Phase } from "./knobs/knob.js" */
 
-/** @implements {Part<ControlMessage>} */
-class Controls {
+/** @implements {Part<ControlsMessage>} */
+class ControlPanel {
   /**
    * @param {PartHost} host
-   * @param {ControlMessage} message
+   * @param {ControlsMessage} message
    */
   constructor(host, message) {
-    const { spec } = message;
-    this.spec = spec;
+    const { constants } = message;
+    this.constants = constants;
     /** @type {Palette} */
     this.palette = {};
     /** @type {(name: string, value: unknown) => void} */
     this.setState = () => {};
-    /** @type {(message: SocketMessage) => boolean} */
+    /** @type {(message: Request) => boolean} */
     this.send = () => false;
     this.values = initialValues(message);
     this.sender = new UpdateSender(this.values, {
-      overSocket: (hand) => this.send({ hand }),
-      throughStreamlit: (hand) => this.setState("hand", hand),
+      overSocket: (controls) => this.send({ controls }),
+      throughStreamlit: (controls) => this.setState("controls", controls),
       isShown: () => this.box.isConnected,
     });
     this.box = document.createElement("section");
-    this.box.className = "deck";
+    this.box.className = "controls";
     this.box.setAttribute("aria-label", "knobs");
     this.box.innerHTML = `<div class="dials"></div>
       <div class="regime" role="img"><i></i><i></i><i></i></div><p class="regime-text" aria-live="polite"></p>
@@ -43,14 +43,14 @@ class Controls {
       <div class="switches"></div><div class="transport"></div><p class="pinned" hidden></p>`;
     host.appendChild(this.box);
     const part = (/** @type {string} */ name) => find(this.box, name, HTMLElement);
-    this.knobs = Object.fromEntries(spec.knobs.map((knob) => [knob.id, this.addKnob(part(".dials"), knob)]));
+    this.knobs = Object.fromEntries(constants.knobs.map((knob) => [knob.id, this.addKnob(part(".dials"), knob)]));
     this.regime = new RegimeBar(this.box);
-    this.presets = new PresetButtons(part(".presets"), spec.presets, (preset) => this.apply(preset));
-    this.switches = spec.switches
-      ? new ModeSwitches(part(".switches"), spec.help, this.values, (change) => this.change(change))
+    this.presets = new PresetButtons(part(".presets"), constants.presets, (preset) => this.apply(preset));
+    this.switches = constants.switches
+      ? new ModeSwitches(part(".switches"), constants.help, this.values, (change) => this.change(change))
       : null;
-    this.playback = spec.transport
-      ? new Playback(this.box, spec, this.values, (settled) => this.played(settled))
+    this.playback = constants.transport
+      ? new Playback(this.box, constants, this.values, (settled) => this.played(settled))
       : null;
   }
 
@@ -78,13 +78,13 @@ class Controls {
     }
     if (phase === "start" || phase === "jump") values.turn += 1;
     if (phase === "start") {
-      values.done = false;
+      values.released = false;
       return;
     }
     const moved = values[knob.id] !== value || !values.on;
     values[knob.id] = value;
     if (phase !== "end" || moved) values.on = true;
-    values.done = phase !== "move";
+    values.released = phase !== "move";
     this.changed();
   }
 
@@ -98,10 +98,10 @@ class Controls {
 
   /**
    * Set some values at once, as a turn of its own.
-   * @param {Partial<ControlValues>} change
+   * @param {Partial<Controls>} change
    */
   change(change) {
-    Object.assign(this.values, change, { turn: this.values.turn + 1, done: true });
+    Object.assign(this.values, change, { turn: this.values.turn + 1, released: true });
     for (const [id, knob] of Object.entries(this.knobs)) knob.set(this.knobValue(id));
     this.changed();
   }
@@ -114,7 +114,7 @@ class Controls {
   /** Show and send the values. */
   changed() {
     this.paint();
-    this.sender.push(this.values.done);
+    this.sender.push(this.values.released);
   }
 
   /**
@@ -133,22 +133,22 @@ class Controls {
 
   /**
    * Python's answer: its receipt, words on the regime, and, in a new epoch, values that Python has set.
-   * @param {CommonMessage & ControlMessage} message
+   * @param {Common & ControlsMessage} message
    */
   update(message) {
     this.message = message;
-    this.showTrained(message.spec);
+    this.showTrained(message.constants);
     if (message.epoch !== this.values.epoch) this.takeValues(message);
     this.paint();
-    this.sender.acknowledge(message.seq, message.body);
+    this.sender.acknowledge(message.seq, message.server_ms);
   }
 
   /**
    * Take the values that Python has set; a knob that is being dragged keeps its own.
-   * @param {ControlMessage} message
+   * @param {ControlsMessage} message
    */
   takeValues({ values, epoch }) {
-    Object.assign(this.values, values, { epoch, tick: 0, play: false });
+    Object.assign(this.values, values, { epoch, frames_requested: 0, playing: false });
     for (const [id, knob] of Object.entries(this.knobs)) {
       if (knob.drag) this.values[id] = knob.value;
       else knob.set(this.knobValue(id));
@@ -158,21 +158,21 @@ class Controls {
 
   /**
    * Another model was trained to other values, or to none: show its marks and its preset.
-   * @param {ControlSpec} spec
+   * @param {ControlsConstants} constants
    */
-  showTrained(spec) {
-    const trained = (/** @type {ControlSpec} */ { knobs }) => knobs.map((knob) => knob.trained).join();
-    if (trained(spec) === trained(this.spec)) return;
-    this.spec = spec;
-    for (const knob of spec.knobs) this.knobs[knob.id].face.markTrained(knob.trained ?? null);
-    this.presets.build(spec.presets);
+  showTrained(constants) {
+    const trained = (/** @type {ControlsConstants} */ { knobs }) => knobs.map((knob) => knob.trained).join();
+    if (trained(constants) === trained(this.constants)) return;
+    this.constants = constants;
+    for (const knob of constants.knobs) this.knobs[knob.id].face.markTrained(knob.trained ?? null);
+    this.presets.build(constants.presets);
   }
 
   /** Show everything that depends on the values and on the last message. */
   paint() {
     const { values, message } = this;
     if (!message) return;
-    setIfChanged(this.box, "class", values.on ? "deck" : "deck off");
+    setIfChanged(this.box, "class", values.on ? "controls" : "controls off");
     this.regime.paint(values.on ? message.regime : "", message.words);
     this.presets.paint(values);
     this.switches?.paint(values);
@@ -182,17 +182,17 @@ class Controls {
 
 /**
  * The values at first: Python's, and counters at zero. A random name tells these controls' messages from those of others.
- * @param {ControlMessage} message
- * @returns {ControlValues}
+ * @param {ControlsMessage} message
+ * @returns {Controls}
  */
 function initialValues({ values, epoch }) {
-  const counters = { seq: 0, turn: 0, tick: 0, pin: 0 };
-  const name = Math.random().toString(36).slice(2);
-  return { deck: name, ...counters, live: false, play: false, done: true, ...values, epoch };
+  const counters = { seq: 0, turn: 0, frames_requested: 0, pin_presses: 0 };
+  const mount = Math.random().toString(36).slice(2);
+  return { mount, ...counters, live: false, playing: false, released: true, ...values, epoch };
 }
 
 /**
  * The Streamlit component.
- * @param {MountArguments<CommonMessage & ControlMessage>} component
+ * @param {MountArguments<Common & ControlsMessage>} component
  */
-export default (component) => mountOnce(component, "controls.css", (host, message) => new Controls(host, message));
+export default (component) => mountOnce(component, "controls.css", (host, message) => new ControlPanel(host, message));

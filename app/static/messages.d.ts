@@ -1,6 +1,5 @@
-// Messages between Python and the page, and what Streamlit calls a component with.
-// Python makes them in app/components/, app/moving.py, app/panels.py, app/calibration.py and app/stream.py; it reads what the
-// page sends in app/desk.py and trusts none of it.
+// Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component with.
+// Nothing that the page sends is trusted there.
 import type { Figure, PackedNumbers, Shape, Trace } from "./plot/figure_types.js";
 import type { KnobSocket } from "./page/knob_socket.js";
 
@@ -15,8 +14,8 @@ declare global {
 export type Palette = Record<string, string>;
 export type Palettes = Record<"light" | "dark", Palette>;
 
-/** What every message has (app/components/loader.py). */
-export interface CommonMessage {
+/** What every message has (app/widgets/browser_component.py). */
+export interface Common {
   base: string; // address of app/static/
   palettes: Palettes;
 }
@@ -31,8 +30,8 @@ export interface Part<Message> {
   box: HTMLElement;
   palette: Palette;
   setState(name: string, value: unknown): void; // to Python, through Streamlit
-  send(message: SocketMessage): boolean; // to Python, over the WebSocket; whether it could be sent
-  update(message: CommonMessage & Message): void;
+  send(message: Request): boolean; // to Python, over the WebSocket; whether it could be sent
+  update(message: Common & Message): void;
   connectionLost?(): void;
 }
 
@@ -41,72 +40,137 @@ export interface MountArguments<Message> {
   parentElement: PartHost;
   data: Message;
   setStateValue(name: string, value: unknown): void;
-  send?(message: SocketMessage): boolean;
+  send?(message: Request): boolean;
 }
 
-// --- WebSocket (app/line.py) ---
-
-export interface SocketAddress {
-  path: string;
-  token: string; // opens this session's endpoint
-}
-
-/** Python's answer to values or a view: one message for each part of the page, and a stamp that counts answers. */
-export interface Answer {
-  line: SocketAddress & { stamp: number };
-  deck?: ControlMessage;
-  board?: StreamMessage;
-  sheet?: FigureGridMessage;
-}
-
-/** What the page sends; the token is added on the way. */
-export interface SocketMessage {
-  hand?: ControlValues;
-  view?: View;
-}
-
-// --- Controls (app/components/deck.py, app/components/dials.py, app/knobs.py) ---
+// --- Page to Python ---
 
 export type Mode = "continuous" | "reset";
 export type Regime = "" | "under" | "critical" | "over";
 
-/** What the controls are set to, as they send it. Lessons have other knobs than zeta and omega_n. */
-export interface ControlValues {
-  deck: string; // which controls: a random name for every time they are mounted
+/** What all controls are set to. Lessons have other knobs than zeta and omega_n. */
+export interface Controls {
+  mount: string; // random name of the mounted component; sequence numbers count within it
   seq: number; // counts messages
   epoch: number; // of the values that Python has set last; values of another epoch are ignored
-  turn: number; // counts turns
-  tick: number; // counts frames asked for while playing
-  pin: number; // counts presses of the pin button
-  live: boolean; // live mode
-  play: boolean; // live mode, and not paused
-  done: boolean; // no knob is being dragged
+  turn: number; // turns begun so far
+  released: boolean; // no knob is held
   on?: boolean;
   memory?: boolean;
   mode?: Mode;
-  speed?: number; // frames/s
   zeta?: number;
-  omega_n?: number;
+  omega_n?: number; // rad/frame
+  pin_presses: number; // how often the pin button was pressed
+  live: boolean; // live mode is on
+  playing: boolean;
+  frames_requested: number; // frames asked for so far in live mode
+  speed?: number; // frames/s of live mode
   [knob: string]: number | string | boolean | undefined;
 }
 
-/** To the controls. */
-export interface ControlMessage {
-  seq: number; // of the values that this answers
+/** What the visitor looks at; Python sends it back as it took it. */
+export interface ViewRequest {
+  panel: string;
+  unit: string; // of the frequency axis
+  frame_rate: number; // frames/s of the visitor's camera
   epoch: number;
-  values: Partial<ControlValues>; // obeyed when the epoch is new
-  body?: number; // ms that Python took
-  regime: Regime;
-  words: string; // on the regime
-  pinned: string; // the pinned setting in words
-  spec: ControlSpec;
+  seq: number;
 }
 
-export interface ControlSpec {
+/** One message on the WebSocket; the session's token is added on the way. */
+export interface Request {
+  controls?: Controls;
+  view?: ViewRequest;
+}
+
+// --- Python to page: with every turn ---
+
+/** One answer, with a message for each part of the component. */
+export interface Update {
+  answer: number; // answers so far; of two updates the higher one counts
+  controls: ControlsUpdate;
+  display?: DisplayUpdate;
+  sheet?: SheetUpdate;
+}
+
+export interface ControlsUpdate {
+  seq: number; // of the Controls that this answers
+  epoch: number;
+  values: Partial<Controls>; // obeyed when the epoch is new
+  server_ms?: number; // how long Python took
+  regime: Regime;
+  words: string; // what the setting does
+  pinned: string; // the pinned setting in words
+}
+
+export interface DisplayUpdate {
+  seq: number;
+  stream_id: string; // which StreamBackground belongs to it
+  view: ViewRequest;
+  caption: string; // for the saved picture
+  scope: { data: Trace[]; shapes: Shape[]; legend: string[] };
+  film: FilmUpdate;
+  panel: PanelUpdate;
+  readouts: ReadoutUpdate[]; // in the order of DisplayConstants.readouts
+  runs: [number, number]; // of the page's script, and answers so far; for tests
+}
+
+/** The model's answers to the frames of the first path. */
+export interface FilmUpdate {
+  predicted: (number | null)[]; // class at the film's frames; null where none has arrived yet
+  confidence: number[];
+  every_frame: PackedNumbers; // (T,) class, -1 where none has arrived yet
+}
+
+export interface PanelUpdate {
+  id: string;
+  figure: Figure | null; // null: the spring is drawn instead
+  spring?: SpringUpdate;
+  numbers: string[][]; // a table; its first row and first column are headings
+  note: string;
+}
+
+export interface SpringUpdate {
+  u: PackedNumbers; // (T,) where the mass is
+  u_star: PackedNumbers; // (T,) where it is pulled to
+  range: [number, number];
+  first: number; // frame of the first number
+  live: boolean;
+  zeta: number;
+  omega_n: number;
+}
+
+export interface ReadoutUpdate {
+  now: string;
+  beside: string; // small, after the number
+  rest: [string, string][]; // [name, value]
+  worse: boolean; // clearly worse than without Knob
+}
+
+// --- Python to page: when a component is mounted ---
+
+/** The data of a component with two parts. */
+export interface Mount extends Common {
+  endpoint: Endpoint;
+  constants: Partial<Record<string, unknown>>; // of each part, by its name
+  update: Update;
+}
+
+/** Where the WebSocket is. */
+export interface Endpoint {
+  path: string; // below the server's base path
+  token: string; // opens this session's endpoint
+}
+
+/** What a part gets: what no knob changes, and its part of an update. */
+export type ControlsMessage = ControlsUpdate & { constants: ControlsConstants };
+export type DisplayMessage = DisplayUpdate & { constants: DisplayConstants };
+
+export interface ControlsConstants {
   knobs: KnobSpec[];
   presets: Preset[];
-  switches: boolean; // whether there are memory and mode
-  transport: boolean; // whether there is playback
+  switches: boolean; // memory and mode are shown
+  transport: boolean; // live mode and pin are shown
   speeds: number[]; // frames/s
   help: Record<"memory" | "continuous" | "reset" | "play" | "stop" | "speed" | "pin", string>;
 }
@@ -135,71 +199,18 @@ export interface Preset {
   omega_n?: number;
 }
 
-// --- Stream view (app/moving.py, app/panels.py, app/stream.py) ---
-
-/** What the visitor looks at, in both directions. */
-export interface View {
-  panel: string;
-  unit: string; // of frequencies
-  fps: number; // frames/s of the visitor's camera
-  epoch: number;
-  seq: number;
+export interface DisplayConstants {
+  panels: { id: string; label: string; help: string }[];
+  units: string[];
+  readouts: { id: string; label: string; help: string }[];
+  legend: Record<string, [string, string]>; // kind -> label, help
 }
 
-/** To the stream view, with every turn. */
-export interface StreamMessage {
-  seq: number;
-  tape: string; // id of the FixedStream
-  view: View;
-  caption: string;
-  scope: { data: Trace[]; shapes: Shape[]; legend: [string, string, string][]; title: string; alt: string };
-  film: FilmAnswers;
-  panel: PanelMessage;
-  readouts: Readout[];
-  spec: { panels: { id: string; label: string; help: string }[]; units: string[] };
-  runs: [number, number]; // of the page's script, and answers so far; for tests
-}
-
-/** The answers at the film's frames, and of the path that the film shows at every frame. */
-export interface FilmAnswers {
-  pred: (number | null)[]; // class; null where nothing has arrived yet
-  conf: number[];
-  first: number; // which path
-  path: PackedNumbers; // (T,) class, -1 where nothing has arrived yet
-}
-
-export interface PanelMessage {
+/** What no knob changes of a stream's display; sent once for each stream. */
+export interface StreamBackground {
   id: string;
-  figure: Figure | null; // null: the spring is drawn instead
-  spring?: SpringMessage;
-  numbers: string[][]; // rows of a table, the first is its head
-  note: string;
-  alt: string;
-}
-
-export interface SpringMessage {
-  u: PackedNumbers; // (n,) where the mass is
-  u_star: PackedNumbers; // (n,) where it is pulled to
-  range: [number, number];
-  first: number; // frame of the first number
-  live: boolean;
-  zeta: number;
-  omega_n: number;
-}
-
-export interface Readout {
-  id: string;
-  label: string;
-  now: string;
-  beside: string; // small, beside the number
-  rest: [string, string][]; // [name, value]
-  help: string;
-  better: string; // "no" where it is worse than without Knob
-}
-
-/** What no knob changes of a stream; sent once (stream_cache.js). */
-export interface FixedStream {
-  id: string;
+  title: string;
+  alt: string; // of the scope
   figure: Figure;
   film: { sprite: string; frames: number[] } | null;
   truth: number; // class, -1 where unknown
@@ -207,9 +218,9 @@ export interface FixedStream {
   short: string[]; // the same, abbreviated
 }
 
-// --- Figure grid (app/components/sheet.py, app/figures/parts.py) ---
+// --- Figure sheet (app/widgets/figure_sheet.py, app/figures/figure_parts.py) ---
 
-export interface FigureGridMessage {
+export interface SheetUpdate {
   seq: number;
   figures: FigureSpec[];
   cards: Card[];
@@ -266,9 +277,9 @@ export interface ComparisonTable {
   rows: { name: string; help: string; cells: string[] }[];
 }
 
-// --- Image picker, severity editor (app/components/gallery.py, app/components/sketch.py) ---
+// --- Image gallery, severity sketch (app/widgets/image_gallery.py, app/widgets/severity_sketch.py) ---
 
-export interface ImagePickerMessage {
+export interface GalleryMessage {
   sprite: string;
   columns: number;
   rows: number;
@@ -276,7 +287,7 @@ export interface ImagePickerMessage {
   chosen: number;
 }
 
-export interface SeverityMessage {
-  values: number[];
+export interface SketchMessage {
+  values: number[]; // severities
   epoch: number; // new values are taken when it has changed
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { FEATURES } from "../../app/static/plot/features.js";
 import { Painter } from "../../app/static/plot/painter.js";
 import { DASHES } from "../../app/static/plot/strokes.js";
-import { valuesAt } from "../../app/static/stream/scope_cursor.js";
+import { valuesAt } from "../../app/static/display/scope_cursor.js";
 import { fakeCanvas } from "./fake_canvas.js";
 import { pack } from "./packed.js";
 

@@ -1,4 +1,4 @@
-// Pack numbers for tests as app/figures/wire.py packs them.
+// Pack numbers for tests as app/figures/packed.py packs them.
 
 /** @import { PackedNumbers } from "../../app/static/plot/figure_types.js" */
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { drawStretch, pointAt, severityHeight } from "../../app/static/stream/severity_points.js";
+import { drawStretch, pointAt, severityHeight } from "../../app/static/page/severity_points.js";
 
 test("a place on the canvas is a value's index and a severity from 0 to 5", () => {
   assert.deepEqual(pointAt(0, 1, 60), [0, 0]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { nextTime } from "../../app/static/stream/spring_animation.js";
+import { nextTime } from "../../app/static/display/spring_animation.js";
 import {
   coilPoints,
   damperOpacity,
@@ -10,7 +10,7 @@ import {
   sigmoid,
   springLayout,
   springThickness,
-} from "../../app/static/stream/spring_geometry.js";
+} from "../../app/static/display/spring_geometry.js";
 
 const close = (/** @type {number} */ a, /** @type {number} */ b) =>
   assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);

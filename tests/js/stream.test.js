@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { spritePosition } from "../../app/static/page/sprite.js";
-import { describeAnswer, nearest } from "../../app/static/stream/film_strip.js";
-import { answerAt, stepFrame, valuesAt } from "../../app/static/stream/scope_cursor.js";
-import { cachedStream, cacheStream, onStreamCached } from "../../app/static/stream_cache.js";
+import { describeAnswer, nearest } from "../../app/static/display/film_strip.js";
+import { answerAt, stepFrame, valuesAt } from "../../app/static/display/scope_cursor.js";
+import { backgroundOf, keepBackground, onBackground } from "../../app/static/stream_background.js";
 import { pack } from "./packed.js";
 
-/** @import { FixedStream } from "../../app/static/messages.js" */
+/** @import { StreamBackground } from "../../app/static/messages.js" */
 /** @import { Figure } from "../../app/static/plot/figure_types.js" */
 
 const animals = { truth: 1, classes: ["automobile", "horse"], short: ["car", "horse"] };
@@ -74,11 +74,11 @@ test("the cursor tells the answer, crossed where it is wrong", () => {
 
 test("three streams are kept: the ones that came last", () => {
   let heard = 0;
-  onStreamCached(() => (heard += 1));
-  for (const id of ["a", "b", "c", "a", "d"]) cacheStream(/** @type {FixedStream} */ ({ id }));
+  onBackground(() => (heard += 1));
+  for (const id of ["a", "b", "c", "a", "d"]) keepBackground(/** @type {StreamBackground} */ ({ id }));
   assert.equal(heard, 5);
   assert.deepEqual(
-    ["a", "b", "c", "d"].map((id) => cachedStream(id)?.id),
+    ["a", "b", "c", "d"].map((id) => backgroundOf(id)?.id),
     ["a", undefined, "c", "d"],
   );
 });

@@ -4,7 +4,7 @@ import { beforeEach, mock, test } from "node:test";
 
 import { PATIENCE_MS, sendingGap, UpdateSender } from "../../app/static/knobs/update_sender.js";
 
-/** @import { ControlValues } from "../../app/static/messages.js" */
+/** @import { Controls } from "../../app/static/messages.js" */
 
 let now = 0;
 /** @type {[string, number, number][]} way, sequence number, zeta */
@@ -20,8 +20,8 @@ const pass = (ms) => {
 
 /** A sender whose messages are kept in `sent`. */
 function makeSender() {
-  const values = /** @type {ControlValues} */ ({ seq: 0, zeta: 0.7 });
-  const keep = (/** @type {string} */ way, /** @type {ControlValues} */ v) => sent.push([way, v.seq, Number(v.zeta)]);
+  const values = /** @type {Controls} */ ({ seq: 0, zeta: 0.7 });
+  const keep = (/** @type {string} */ way, /** @type {Controls} */ v) => sent.push([way, v.seq, Number(v.zeta)]);
   const sender = new UpdateSender(values, {
     overSocket: (v) => socketOpen && keep("socket", v) > 0,
     throughStreamlit: (v) => keep("streamlit", v),

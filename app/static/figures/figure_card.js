@@ -6,8 +6,8 @@ import { cellTargets, pixelBox, targetAfterKey, targetAt } from "./targets.js";
 /** @import { FigureSpec, Palette, Target } from "../messages.js" */
 
 /**
- * What a figure needs of the grid it is in.
- * @typedef {object} FigureGridHost
+ * What a figure needs of the sheet it is on.
+ * @typedef {object} SheetHost
  * @property {string} picked  "figure/target"
  * @property {(name: string) => void} pick
  * @property {{ request: () => void }} redraw
@@ -16,11 +16,11 @@ import { cellTargets, pixelBox, targetAfterKey, targetAt } from "./targets.js";
 /** A figure that is kept and drawn again. */
 export class FigureCard {
   /**
-   * @param {FigureGridHost} grid
+   * @param {SheetHost} sheet
    * @param {Element} parent
    */
-  constructor(grid, parent) {
-    this.grid = grid;
+  constructor(sheet, parent) {
+    this.sheet = sheet;
     this.box = addElement("figure", "", parent);
     this.box.innerHTML = `<figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="polite"></span></figcaption>
       <canvas role="img"></canvas><p class="note"></p>`;
@@ -45,7 +45,7 @@ export class FigureCard {
     const observer = new IntersectionObserver(
       (entries) => {
         this.inView = entries[entries.length - 1].isIntersecting;
-        if (this.inView && this.stale) this.grid.redraw.request();
+        if (this.inView && this.stale) this.sheet.redraw.request();
       },
       { rootMargin: "80px" },
     );
@@ -102,7 +102,7 @@ export class FigureCard {
     painter.draw(spec.figure, palette, font);
     if (!painter.axes) return;
     if (spec.grid) this.writeCells(palette, font);
-    const picked = targets.find((target) => `${spec.id}/${target.id}` === this.grid.picked);
+    const picked = targets.find((target) => `${spec.id}/${target.id}` === this.sheet.picked);
     if (picked) this.outline(picked, palette.text, 2.5);
     const pointed = targets.find((target) => target.id === this.pointed);
     if (pointed) {
@@ -161,12 +161,12 @@ export class FigureCard {
     if (id === this.pointed) return;
     this.pointed = id;
     if (id === null) setIfChanged(this.parts.pointedAt, "text", "");
-    this.grid.redraw.request();
+    this.sheet.redraw.request();
   }
 
   /** @param {string | null} id */
   pick(id) {
-    if (id !== null && this.spec) this.grid.pick(`${this.spec.id}/${id}`);
+    if (id !== null && this.spec) this.sheet.pick(`${this.spec.id}/${id}`);
   }
 
   /**

@@ -64,7 +64,7 @@ export class KnobFace {
     this.markTrained(spec.trained ?? null);
     addSvg("circle", { cx: CENTRE, cy: CENTRE, r: 36, class: "body" }, svg);
     addSvg("circle", { cx: CENTRE, cy: CENTRE, r: 28, class: "cap" }, svg);
-    this.pointer = addSvg("line", { x1: 60, y1: 43, x2: 60, y2: 28, class: "needle" }, svg);
+    this.pointer = addSvg("line", { x1: 60, y1: 43, x2: 60, y2: 28, class: "pointer" }, svg);
   }
 
   /**

@@ -1,7 +1,7 @@
 // Memory on or off, and Continuous or Reset Mode.
 import { addButton, addElement, setIfChanged } from "../page/dom.js";
 
-/** @import { ControlSpec, ControlValues, Mode } from "../messages.js" */
+/** @import { ControlsConstants, Controls, Mode } from "../messages.js" */
 
 /** @type {Mode[]} */
 const MODES = ["continuous", "reset"];
@@ -10,9 +10,9 @@ const MODES = ["continuous", "reset"];
 export class ModeSwitches {
   /**
    * @param {Element} parent
-   * @param {ControlSpec["help"]} help
-   * @param {ControlValues} values  the present ones
-   * @param {(change: Partial<ControlValues>) => void} onChange
+   * @param {ControlsConstants["help"]} help
+   * @param {Controls} values  the present ones
+   * @param {(change: Partial<Controls>) => void} onChange
    */
   constructor(parent, help, values, onChange) {
     this.memory = addButton(parent, "memory", help.memory, () => onChange({ memory: !values.memory }));
@@ -28,7 +28,7 @@ export class ModeSwitches {
     });
   }
 
-  /** @param {ControlValues} values */
+  /** @param {Controls} values */
   paint({ memory, mode, on }) {
     const possible = on && mode !== "reset";
     setIfChanged(this.memory, "aria-checked", String(Boolean(memory) && possible));

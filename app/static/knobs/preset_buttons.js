@@ -1,7 +1,7 @@
 // A button for every preset; the one that matches the knobs is pressed.
 import { addButton, setIfChanged } from "../page/dom.js";
 
-/** @import { ControlValues, Preset } from "../messages.js" */
+/** @import { Controls, Preset } from "../messages.js" */
 
 /** A row of buttons. */
 export class PresetButtons {
@@ -29,7 +29,7 @@ export class PresetButtons {
     });
   }
 
-  /** @param {ControlValues} values */
+  /** @param {Controls} values */
   paint(values) {
     for (const { button, preset } of this.buttons ?? [])
       setIfChanged(button, "aria-pressed", String(matches(preset, values)));
@@ -39,7 +39,7 @@ export class PresetButtons {
 /**
  * Whether the controls are where a preset puts them.
  * @param {Preset} preset
- * @param {Pick<ControlValues, "on" | "zeta" | "omega_n">} values
+ * @param {Pick<Controls, "on" | "zeta" | "omega_n">} values
  */
 export function matches(preset, values) {
   if (!preset.on) return !values.on;

@@ -3,7 +3,7 @@
 // Pacing: the next values leave when Python has answered the last ones (by their sequence number), or one message ahead
 // of the answer once Python must be done: a run of Streamlit's that starts earlier would drop the last answer.
 
-/** @import { ControlValues } from "../messages.js" */
+/** @import { Controls } from "../messages.js" */
 
 export const PATIENCE_MS = 600; // an answer that does not come (a rerun in between) must not freeze the knob
 const MOST_UNANSWERED = 2; // messages on their way
@@ -12,26 +12,26 @@ const MIN_GAP_MS = 45;
 /**
  * How long after the last message the next one may leave, in ms.
  * @param {number} unanswered  messages on their way
- * @param {number} pythonMs  how long Python took for its last answer; 0: not known
+ * @param {number} serverMs  how long Python took for its last answer; 0: not known
  */
-export function sendingGap(unanswered, pythonMs) {
+export function sendingGap(unanswered, serverMs) {
   if (unanswered === 0) return 0;
-  if (unanswered >= MOST_UNANSWERED || !pythonMs) return PATIENCE_MS;
-  return Math.max(MIN_GAP_MS, 1.3 * pythonMs + 20);
+  if (unanswered >= MOST_UNANSWERED || !serverMs) return PATIENCE_MS;
+  return Math.max(MIN_GAP_MS, 1.3 * serverMs + 20);
 }
 
 /**
  * The two ways to Python.
  * @typedef {object} Routes
- * @property {(values: ControlValues) => boolean} overSocket  whether it could be sent
- * @property {(values: ControlValues) => void} throughStreamlit
+ * @property {(values: Controls) => boolean} overSocket  whether it could be sent
+ * @property {(values: Controls) => void} throughStreamlit
  * @property {() => boolean} isShown  whether the controls are still in the page
  */
 
 /** Sends values that change; every message has the next sequence number. */
 export class UpdateSender {
   /**
-   * @param {ControlValues} values  changed by the controls; its `seq` is counted here
+   * @param {Controls} values  changed by the controls; its `seq` is counted here
    * @param {Routes} routes
    */
   constructor(values, routes) {
@@ -41,7 +41,7 @@ export class UpdateSender {
     this.settled = false; // of what is not sent yet, Streamlit must know something
     this.awaited = 0; // sequence number that is not answered yet; 0: none
     this.answered = 0; // sequence number of the last answer
-    this.pythonMs = 0;
+    this.serverMs = 0;
     this.sentAt = -Infinity;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.nextSend = undefined;
@@ -57,7 +57,7 @@ export class UpdateSender {
     this.changed = true;
     this.settled ||= settled;
     const waited = performance.now() - this.sentAt;
-    const gap = sendingGap(this.awaited ? this.values.seq - this.answered : 0, this.pythonMs);
+    const gap = sendingGap(this.awaited ? this.values.seq - this.answered : 0, this.serverMs);
     clearTimeout(this.nextSend);
     if (waited < gap) this.nextSend = setTimeout(() => this.flush(), gap - waited);
     else this.flush();
@@ -87,12 +87,12 @@ export class UpdateSender {
   /**
    * Python has answered.
    * @param {number} seq  sequence number of the values it had
-   * @param {number} [pythonMs]  how long it took
+   * @param {number} [serverMs]  how long it took
    */
-  acknowledge(seq, pythonMs = 0) {
+  acknowledge(seq, serverMs = 0) {
     const isNew = seq > this.answered;
     this.answered = seq;
-    this.pythonMs = pythonMs;
+    this.serverMs = serverMs;
     if (this.awaited && seq >= this.awaited) this.awaited = 0;
     if (this.socketTimeout !== undefined && isNew) {
       clearTimeout(this.socketTimeout);

@@ -2,13 +2,13 @@
 import "./history.js";
 import { applyPalette, loadStylesheet } from "./theme.js";
 
-/** @import { CommonMessage, MountArguments, Part, PartHost } from "../messages.js" */
+/** @import { Common, MountArguments, Part, PartHost } from "../messages.js" */
 
 /** @type {WeakMap<PartHost, MountArguments<any>>} the newest arguments of each host, for those that come while it is built */
 const newest = new WeakMap();
 
 /**
- * @template {CommonMessage} Message
+ * @template {Common} Message
  * @param {MountArguments<Message>} component  what Streamlit calls a component with, again on every message
  * @param {string} stylesheet  file in app/static/
  * @param {(host: PartHost, message: Message) => Part<Message>} build  adds the component to the page

@@ -1,7 +1,7 @@
-// WebSocket for control values during a drag (its other end is Python's, app/line.py): values go out, answers come back
-// without passing through Streamlit.
+// WebSocket for control values during a drag (its other end is app/server/drag_endpoint.py): values go out, updates come
+// back without passing through Streamlit.
 
-/** @import { Answer, SocketAddress, SocketMessage } from "../messages.js" */
+/** @import { Endpoint, Request, Update } from "../messages.js" */
 
 const RETRY_MS = 5000; // from one attempt to connect to the next
 
@@ -14,8 +14,8 @@ export class KnobSocket {
   constructor(address, token) {
     this.address = address;
     this.token = token;
-    /** @type {(answer: Answer) => void} */
-    this.onAnswer = () => {};
+    /** @type {(update: Update) => void} */
+    this.onUpdate = () => {};
     this.onLost = () => {};
     this.attempted = 0;
     this.socket = this.connect();
@@ -28,14 +28,14 @@ export class KnobSocket {
   connect() {
     this.attempted = performance.now();
     const socket = new WebSocket(this.address);
-    socket.onmessage = (event) => this.onAnswer(JSON.parse(event.data));
+    socket.onmessage = (event) => this.onUpdate(JSON.parse(event.data));
     socket.onclose = () => this.onLost();
     return socket;
   }
 
   /**
    * Send a message; whether it could be sent.
-   * @param {SocketMessage} message
+   * @param {Request} message
    */
   send(message) {
     const { readyState } = this.socket;
@@ -61,15 +61,15 @@ export function socketAddress(base, path, page) {
 }
 
 /**
- * The session's connection, a new one or the one that an earlier visit of the page opened. The last caller gets the answers.
- * @param {SocketAddress} endpoint
+ * The session's connection, a new one or the one that an earlier visit of the page opened. The last caller gets the updates.
+ * @param {Endpoint} endpoint
  * @param {string} base  address of app/static/
- * @param {(answer: Answer) => void} onAnswer
+ * @param {(update: Update) => void} onUpdate
  * @param {() => void} onLost
  */
-export function openSocket({ path, token }, base, onAnswer, onLost) {
+export function openSocket({ path, token }, base, onUpdate, onLost) {
   const sockets = (globalThis.__knobSockets ??= new Map()); // by token; global, so that browser tests can see it
   const socket = sockets.get(token) ?? new KnobSocket(socketAddress(base, path, location.href), token);
   sockets.set(token, socket);
-  return Object.assign(socket, { onAnswer, onLost });
+  return Object.assign(socket, { onUpdate, onLost });
 }

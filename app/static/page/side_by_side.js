@@ -1,13 +1,13 @@
 // Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of seven.
-// While a knob turns, Python's answers come over the WebSocket and are shown without Streamlit.
+// While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
 import { openSocket } from "./knob_socket.js";
 import { loadStylesheet } from "./theme.js";
 
-/** @import { Answer, CommonMessage, MountArguments, PartHost } from "../messages.js" */
+/** @import { Mount, MountArguments, PartHost, Update } from "../messages.js" */
 /** @import { KnobSocket } from "./knob_socket.js" */
 
 /**
- * A part's name, which is also its key in an answer, and the function that mounts it.
+ * A part's name, which is also its key in an update, and the function that mounts it.
  * @typedef {[string, (component: MountArguments<any>) => void]} NamedPart
  */
 
@@ -19,13 +19,13 @@ class Pair {
   /**
    * @param {string} name  of the pair: its class and its stylesheet
    * @param {NamedPart[]} parts  from left to right
-   * @param {MountArguments<CommonMessage & Answer>} component
+   * @param {MountArguments<Mount>} component
    */
   constructor(name, parts, component) {
     this.parts = parts;
     this.host = component.parentElement;
     this.component = component;
-    /** @type {Answer | null} */
+    /** @type {{ token: string, update: Update } | null} */
     this.shown = null;
     /** @type {KnobSocket | null} */
     this.socket = null;
@@ -44,39 +44,38 @@ class Pair {
 
   /**
    * A message from Streamlit.
-   * @param {MountArguments<CommonMessage & Answer>} component
+   * @param {MountArguments<Mount>} component
    */
   update(component) {
     this.component = component;
-    const { line, base } = component.data;
+    const { endpoint, base, update } = component.data;
     this.socket = openSocket(
-      line,
+      endpoint,
       base,
-      (answer) => {
-        if (this.host.isConnected) this.show(answer);
+      (newer) => {
+        if (this.host.isConnected) this.show(newer);
       },
       () => this.places.forEach((place) => place._part?.connectionLost?.()),
     );
-    this.show(component.data);
+    this.show(update);
   }
 
   /**
-   * Show an answer, unless a newer one is shown already.
-   * @param {Answer} answer
+   * Show an update, unless a newer one of the same session is shown already.
+   * @param {Update} update
    */
-  show(answer) {
-    if (this.shown && isNewer(this.shown, answer)) answer = this.shown;
-    this.shown = answer;
+  show(update) {
     const { data, setStateValue } = this.component;
-    const { base, palettes } = data;
+    const { base, palettes, constants } = data;
+    this.shown = newerOf(this.shown, { token: data.endpoint.token, update });
     /** @type {Record<string, any>} */
-    const messages = answer;
+    const messages = this.shown.update;
     // From right to left: the picture first, because the controls send the next values when they have their answer.
     for (let i = this.parts.length - 1; i >= 0; i--) {
       const [part, mount] = this.parts[i];
       mount({
         parentElement: this.places[i],
-        data: { base, palettes, ...messages[part] },
+        data: { base, palettes, constants: constants[part], ...messages[part] },
         setStateValue,
         send: (message) => this.socket?.send(message) ?? false,
       });
@@ -85,19 +84,21 @@ class Pair {
 }
 
 /**
- * Whether answer `a` was made after answer `b` of the same session.
- * @param {Answer} a
- * @param {Answer} b
+ * The update with the higher answer number; the second one where they are equal or of two sessions.
+ * @template {{ token: string, update: { answer: number } }} Numbered
+ * @param {Numbered | null} shown
+ * @param {Numbered} next
+ * @returns {Numbered}
  */
-export function isNewer(a, b) {
-  return a.line.token === b.line.token && a.line.stamp > b.line.stamp;
+export function newerOf(shown, next) {
+  return shown && shown.token === next.token && shown.update.answer > next.update.answer ? shown : next;
 }
 
 /**
- * A component made of two parts; its message has one entry for each part, under the part's name.
+ * A component made of two parts; its constants and updates have one entry for each part, under its name.
  * @param {string} name
  * @param {NamedPart[]} parts
- * @returns {(component: MountArguments<CommonMessage & Answer>) => void}
+ * @returns {(component: MountArguments<Mount>) => void}
  */
 export function sideBySide(name, parts) {
   return (component) => {

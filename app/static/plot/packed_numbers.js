@@ -1,4 +1,4 @@
-// Numbers as Python packs them (app/figures/wire.py): base64 of float32 or int16, a tenth of what JSON costs.
+// Numbers as Python packs them (app/figures/packed.py): base64 of float32 or int16, a tenth of what JSON costs.
 
 /** @import { PackedNumbers } from "./figure_types.js" */
 
