@@ -28,7 +28,7 @@ def visit() -> None:
     """What a visitor sees."""
     st.set_page_config(page_title="Knob", page_icon=str(HERE / "static" / "icon.svg"), layout="wide")
     st.logo(str(HERE / "static" / "logo.svg"), size="large")
-    st.html(HERE / "static" / "page.css")
+    st.html(HERE / "static" / "page_margins.css")
     pages = [
         st.Page(HERE / "app_pages" / f"{name}.py", title=title, url_path=name if i else None, default=not i)
         for i, (name, title) in enumerate(PAGES.items())

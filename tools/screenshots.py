@@ -117,8 +117,8 @@ def still(page: Any) -> None:
 
 
 def console(page: Any) -> None:
-    """Wait for the board, pin the home setting, and turn towards calm."""
-    page.wait_for_selector(".board[data-updates]", timeout=60_000)
+    """Wait for the display, pin the home setting, and turn towards calm."""
+    page.wait_for_selector(".display[data-updates]", timeout=60_000)
     page.get_by_role("button", name="pin A").click()
     page.get_by_role("button", name="unpin A").wait_for()
     for symbol, keys in (("ζ", ["PageUp"]), ("ωₙ", ["PageDown", "PageDown"])):

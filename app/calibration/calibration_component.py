@@ -9,7 +9,7 @@ from app.console.protocol import Constants
 from app.server.drag_endpoint import DragEndpoint
 from app.widgets.browser_component import common, register
 
-_component = register("knob_ledger", "ledger")
+_component = register("knob_ledger", "calibration")
 
 
 def mount(

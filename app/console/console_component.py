@@ -10,7 +10,7 @@ from app.server.drag_endpoint import DragEndpoint
 from app.widgets.browser_component import common, no_callback, register
 
 _console = register("knob_console", "console")
-_background = register("knob_tape", "tape")
+_background = register("knob_tape", "stream_background")
 
 
 def mount(endpoint: DragEndpoint, reported: Mapping[str, Any], constants: Constants, *, key: str) -> None:

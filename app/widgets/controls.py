@@ -12,7 +12,7 @@ from app.console.protocol import Controls, ControlsConstants, ControlsUpdate
 from app.widgets.browser_component import common, no_callback, register
 from app.widgets.knobs import HELP, KNOBS, SPEEDS, presets
 
-_lesson_knobs = register("knob_dials", "deck")
+_lesson_knobs = register("knob_dials", "controls")
 
 
 def constants(

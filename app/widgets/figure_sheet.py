@@ -10,7 +10,7 @@ from typing import Any
 
 from app.widgets.browser_component import common, register
 
-_sheet = register("knob_sheet", "sheet")
+_sheet = register("knob_sheet", "figure_sheet")
 
 
 def content(

@@ -11,7 +11,7 @@ from knob_core.data import CLASSES, load_sample
 
 PER_CLASS = 6
 
-_gallery = register("knob_gallery", "gallery")
+_gallery = register("knob_gallery", "image_gallery")
 
 
 @st.cache_resource(show_spinner=False)

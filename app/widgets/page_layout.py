@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-_STYLE = Path(__file__).parents[1] / "static" / "pages.css"
+_STYLE = Path(__file__).parents[1] / "static" / "reading_pages.css"
 
 
 def style() -> None:

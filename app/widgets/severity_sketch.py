@@ -7,7 +7,7 @@ from app.widgets.untrusted import clamp
 
 POINTS = 60
 
-_sketch = register("knob_sketch", "sketch")
+_sketch = register("knob_sketch", "severity_sketch")
 
 
 def severity_sketch(values: list[float], epoch: int, *, key: str) -> list[float] | None:

@@ -25,7 +25,7 @@ def held(page: Any, symbol: str) -> None:
 
 
 def shown(page: Any) -> float:
-    """The damping that the board was last told of, from its caption."""
+    """The damping that the display was last told of, from its caption."""
     return float(real.message(page)["caption"].split("ζ ")[1].split(",")[0])
 
 
@@ -38,7 +38,7 @@ def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str,
 
     page.on("websocket", watch)
     real.open_console(page, app)
-    page.wait_for_function("[...__knobLines.values()].some((line) => line.socket.readyState === 1)")
+    page.wait_for_function("[...__knobSockets.values()].some((line) => line.socket.readyState === 1)")
     quiet = sent["stream"]
     held(page, "ζ")
     assert sent["knob-drag"] >= 5
