@@ -104,7 +104,8 @@ def browser() -> Iterator[Any]:
 
 
 def still(page: Any) -> None:
-    """Wait until the page stands still: the script is done, and two looks at it are the same."""
+    """Wait until the page stands still: the script is done, nothing is being loaded, two looks at it are the same."""
+    page.wait_for_load_state("networkidle")
     last = b""
     for _ in range(120):
         page.wait_for_selector(READY, timeout=60_000)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from app.calibration.cell_selection import Selection
 from app.calibration.predictions import ShownPredictions, cells_of
-from app.calibration.selection import Selection
 from app.console.readouts import WITHOUT_KNOB
 from app.results import result_files
 from knob_core.methods import PLAINEST

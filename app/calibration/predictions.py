@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app.calibration.selection import Selection
+from app.calibration.cell_selection import Selection
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.server import garbage_collector
 from knob_core import fusion, library

@@ -16,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 from app.calibration import comparison, example_pictures, measured, predictions
 from app.calibration.calibration_controller import CalibrationController
+from app.calibration.cell_selection import SEVERITIES, Selection, from_link, to_link
 from app.calibration.measured import BeforeAndNow
 from app.calibration.predictions import ShownPredictions
-from app.calibration.selection import SEVERITIES, Selection, from_link, to_link
 from app.console.console_state import ConsoleState
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.figures.calibration_figures import TINT, ceiling, ladder
