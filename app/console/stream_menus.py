@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app.console import export, session, shipped_models, stream_sources
+from app.console import display_export, session, shipped_models, stream_sources
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import CORRUPTION_NAMES, DRAWN, FRAMES, REALISATIONS, SEEDS, StreamChoice
 from app.widgets.image_gallery import image_gallery
@@ -224,14 +224,14 @@ def _export(stream: ShownStream | None) -> None:
             ),
             (
                 "Data (CSV)",
-                lambda: export.csv_text(state, stream),
+                lambda: display_export.csv_text(state, stream),
                 "knob.csv",
                 "text/csv",
                 "One row a frame of what the scope shows",
             ),
             (
                 "Figures (HTML)",
-                lambda: export.html_text(state, stream, theme),
+                lambda: display_export.html_text(state, stream, theme),
                 "knob.html",
                 "text/html",
                 "Scope and panel, with zoom and hover, in one file",

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.figures.palette import painted
+from app.figures.figure_colours import painted
 
 
 def theme() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import torch
 from app.console import compute_stream, shipped_models
 from app.console.stream_choice import StreamChoice
 from app.server import background_jobs
-from app.server.background_jobs import Cancelled, Job, Jobs
+from app.server.background_jobs import Job, Jobs
 from knob_core import checkpoint, models
 from knob_core.data import load_sample
 from knob_core.schedules import SCHEDULES
@@ -79,51 +78,6 @@ def test_cancel_stops_it(folder: Path) -> None:
     job.stop.set()
     background_jobs.work(job, compute_stream.compute)
     assert job.over and job.result is None and not job.error and job.progress < 1
-
-
-def test_a_cancelled_job_may_be_asked_for_again(folder: Path) -> None:
-    jobs = Jobs(compute_stream.compute)
-    job = jobs.of(CHOICE)
-    job.stop.set()
-    finished(job)
-    again = jobs.of(CHOICE) if job.result is None else job
-    assert finished(again).result is not None
-
-
-def test_what_nobody_wants_any_more_is_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(job: Job) -> compute_stream.ComputedStream:
-        assert job.stop.wait(60)
-        raise Cancelled
-
-    monkeypatch.setattr(compute_stream, "compute", slow)
-    jobs, other = Jobs(compute_stream.compute), replace(CHOICE, seed=4)
-    first, second = jobs.of(CHOICE, "ann"), jobs.of(other, "ann")
-    assert jobs.of(CHOICE, "bob") is first
-    jobs.leave("ann", but=other)
-    assert not first.stop.is_set() and not second.stop.is_set()  # Bob still waits for the first
-    jobs.leave("bob")
-    assert finished(first).result is None and not second.stop.is_set()
-    jobs.leave("ann")
-    assert finished(second).result is None
-
-
-def test_two_work_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    at_work, most, lock = 0, 0, threading.Lock()
-
-    def counted(job: Job) -> compute_stream.ComputedStream:
-        nonlocal at_work, most
-        with lock:
-            at_work, most = at_work + 1, max(most, at_work + 1)
-        time.sleep(0.05)
-        with lock:
-            at_work -= 1
-        raise ValueError("done")
-
-    monkeypatch.setattr(compute_stream, "compute", counted)
-    jobs = Jobs(compute_stream.compute)
-    for job in [jobs.of(replace(CHOICE, seed=seed)) for seed in range(6)]:
-        finished(job)
-    assert most == 2
 
 
 @pytest.mark.parametrize(

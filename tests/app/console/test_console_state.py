@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.console.console_state import ConsoleState
-from app.widgets.knobs import KNOBS, OMEGA_N, ZETA, presets
-from app.widgets.untrusted import clamp
+from app.widgets.knobs import OMEGA_N, ZETA
 from knob_core.measures.stability import StreamMeasures
 from knob_core.settings import Settings
 
@@ -111,31 +108,6 @@ def test_play_pause_and_leave() -> None:
     assert not state.live.playing and state.live.due == state.live.MOST_AT_ONCE
     state.apply_controls({**CONTROLS, "live": False})
     assert state.live is None
-
-
-@pytest.mark.parametrize("trained", [None, (0.83, 0.37)])
-def test_presets_are_within_the_knobs_and_unlike(trained: tuple[float, float] | None) -> None:
-    rows = presets(trained)
-    ids = [row["id"] for row in rows]
-    wanted = {"nervous", "balanced", "critical", "conservative", "off"} | ({"trained"} if trained else set())
-    assert set(ids) == wanted and len(ids) == len(wanted)
-    spots = {(row["zeta"], row["omega_n"]) for row in rows if row["on"]}
-    assert len(spots) == len(ids) - 1
-    assert all(ZETA[0] <= z <= ZETA[1] and OMEGA_N[0] <= w <= OMEGA_N[1] for z, w in spots)
-    assert all(row["help"] for row in rows)
-
-
-def test_zones_cover_each_knob_without_a_hole() -> None:
-    for knob in KNOBS:
-        ends = [zone[:2] for zone in knob["zones"]]
-        assert ends[0][0] == knob["low"] and ends[-1][1] == knob["high"]
-        assert all(a[1] == b[0] for a, b in pairwise(ends))
-        assert knob["low"] <= knob["home"] <= knob["high"] and knob["help"]
-
-
-@given(anything, st.floats(0, 1), st.floats(2, 3))
-def test_clamp_always_gives_a_number_inside(value: Any, low: float, high: float) -> None:
-    assert low <= clamp(value, (low, high), low) <= high
 
 
 def test_another_stream_has_nothing_before_it() -> None:

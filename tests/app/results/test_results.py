@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.figures import charts
-from app.figures.palette import painted
+from app.figures.figure_colours import painted
 from app.results import benchmark_tables, result_files
 from app.results.benchmark_tables import METHODS, METRICS
 from app.results.result_files import Missing

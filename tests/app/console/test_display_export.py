@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.console.console_state import ConsoleState
-from app.console.export import csv_text, html_text
+from app.console.display_export import csv_text, html_text
 from app.console.shown_stream import ShownStream
 from knob_core.response import respond
 from knob_core.settings import Settings

@@ -13,8 +13,8 @@ from app.console.console_state import ConsoleState
 from app.console.outcome import evaluate, quartiles
 from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
+from app.figures.figure_colours import painted
 from app.figures.packed import unpack
-from app.figures.palette import painted
 from knob_core.data import CLASSES
 
 
