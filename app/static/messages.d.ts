@@ -1,5 +1,5 @@
-// Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component with.
-// Nothing that the page sends is trusted there.
+// Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component
+// with. Python trusts nothing that the page sends.
 import type { Figure, PackedNumbers, Shape, Trace } from "./plot/figure_types.js";
 import type { KnobSocket } from "./page/knob_socket.js";
 

@@ -1,5 +1,5 @@
-// Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of seven.
-// While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
+// Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of
+// seven. While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
 import { openSocket } from "./knob_socket.js";
 import { loadStylesheet } from "./theme.js";
 

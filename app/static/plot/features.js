@@ -1,7 +1,7 @@
-// What of plotly's figures the painter draws. `keys`: what it reads of each object (`trace`: of every trace). `ignored`:
-// what figures also have, because plotly needs it when a figure is exported. `values`: all words that a key may have.
-// tests/js/features.test.js compares this list with the painter,
-// tests/app/figures/test_painter_features.py with our figures.
+// What of plotly's figures the painter draws. `keys`: what it reads of each object (`trace`: of every trace).
+// `ignored`: what figures also have, because plotly needs it when a figure is exported. `values`: all words that a key
+// may have. tests/js/features.test.js compares this list with the painter, tests/app/figures/test_painter_features.py
+// with our figures.
 
 // prettier-ignore
 export const FEATURES =
