@@ -25,6 +25,8 @@ LIGHT = (
     "settings",
     "branches",
     "measures.stability",
+    "measures.change",
+    "streams.change",
     "data",
     "library",
 )
@@ -73,7 +75,7 @@ def test_a_registry_lists_the_same_methods_everywhere() -> None:
     from knob_core import models, response
     from train.report import results
 
-    for listed in (response.DYNAMICS, stream_choice.METHODS, benchmark_tables.METHODS, results.NAMES):
+    for listed in (response.DYNAMICS, stream_choice.MODEL_ORDER, benchmark_tables.METHODS, results.NAMES):
         assert set(models.METHODS) <= set(listed), listed
 
 

@@ -7,8 +7,10 @@ Names choose some of them: `python -m tools.screenshots console results-dark`.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from typing import Any, NamedTuple
 from knob_core.assets import ASSETS, ROOT
 
 FOLDER = ASSETS / "screenshots"
+PR_SET_PDEATHSIG = 1  # of prctl(2)
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -53,6 +56,18 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def _end_with_parent() -> None:
+    """Linux: the kernel ends this process when the one that started it ends, even if that was killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A process in the project's folder that does not outlive this one."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=_end_with_parent, **quiet)
+
+
 @contextmanager
 def served(script: Path, **environment: str) -> Iterator[Served]:
     """Run `streamlit run script` on a free port. It is ended when the block is left."""
@@ -62,8 +77,7 @@ def served(script: Path, **environment: str) -> Iterator[Served]:
     options = ["--server.port", str(port), "--server.headless", "true"]
     options += ["--server.fileWatcherType", "none"]  # an edit meanwhile would import half of the app anew
     command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
-    environment = {**os.environ, **environment}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = started(command, {**os.environ, **environment})
     try:
         url = f"http://127.0.0.1:{port}"
         for _ in range(900):
@@ -90,7 +104,8 @@ def browser() -> Iterator[Any]:
 
 
 def still(page: Any) -> None:
-    """Wait until the page stands still: the script is done, and two looks at it are the same."""
+    """Wait until the page stands still: the script is done, nothing is being loaded, two looks at it are the same."""
+    page.wait_for_load_state("networkidle")
     last = b""
     for _ in range(120):
         page.wait_for_selector(READY, timeout=60_000)

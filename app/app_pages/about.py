@@ -130,7 +130,7 @@ def this_installation() -> None:
         knobs = "" if used.knobs is None else f"; trained ζ {used.knobs[0]:g}, ωₙ {used.knobs[1]:g} rad/frame"
         st.markdown(f"**Checkpoint:** {name}: `{used.path.name}`, {used.bytes / 1e6:.1f} MB{knobs}")
         st.caption(f"SHA-256 {used.sha256}")
-    if others := installation.shipped():
+    if others := installation.checkpoint_names():
         st.caption(f"At hand: {', '.join(others)}")
     versions = installation.versions()
     st.table({"what": list(versions), "version": list(versions.values())}, hide_index=True)

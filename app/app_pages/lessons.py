@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from app.console import session
-from app.console.setting_words import damping, rise_in_words, theoretical_step
+from app.console.setting_words import damping, rise_in_words
 from app.lessons import LESSONS, Lesson, printable_summary, progress_link
 from app.lessons.lesson_state import LessonState, goal_cards
 from app.server.streamlit_internals import component_value
@@ -16,7 +16,7 @@ from app.widgets import page_layout
 from app.widgets.controls import lesson_knobs
 from app.widgets.figure_sheet import sheet
 from app.widgets.untrusted import escape_markdown
-from knob_core.settings import Settings
+from knob_core.gates import SECOND_ORDER
 
 ORDER = tuple(LESSONS)
 
@@ -45,25 +45,23 @@ def go(id: str) -> None:
 
 def regime(values: Mapping[str, float]) -> tuple[str, str]:
     """(under | critical | over, what that means in numbers)."""
-    settings = Settings(zeta=values["zeta"], omega_n=values["omega_n"])
-    _, info = theoretical_step(settings, "knob-ode")
-    return damping(
-        settings.zeta
-    ), f"After a jump: rises in {rise_in_words(info)}, overshoots by {info.Overshoot:.0f} %."
+    knobs = values["zeta"], values["omega_n"]
+    info = SECOND_ORDER.step_info(*knobs)
+    return damping(*knobs), f"After a jump: rises in {rise_in_words(info)}, overshoots by {info.Overshoot:.0f} %."
 
 
 @st.fragment(key="lesson")
 def live(lesson: Lesson) -> None:
     """What moves with a knob: knobs, goals, figures."""
-    own, key = lesson_state(), f"dials_{lesson.id}"
+    own, key = lesson_state(), f"lesson_knobs_{lesson.id}"
     released = own.take(lesson, component_value(key, "controls"))
     values, epoch, seq = own.values[lesson.id], own.epoch[lesson.id], own.seq[lesson.id]
     goals = lesson.goals(values)
-    widths = [1.0, 2.9] if len(lesson.dials) < 3 else [1.55, 2.6]  # three knobs need two abreast
+    widths = [1.0, 2.9] if len(lesson.knobs) < 3 else [1.55, 2.6]  # three knobs need two abreast
     left, right = page_layout.columns("lesson", widths)
     with left:
         name, words = regime(values)
-        lesson_knobs(lesson.dials, values, key=key, epoch=epoch, seq=seq, regime=name, words=words)
+        lesson_knobs(lesson.knobs, values, key=key, epoch=epoch, seq=seq, regime=name, words=words)
     with right:
         label = f"{lesson.title}: goals and live figure"
         sheet(lesson.figures(values), key=f"sheet_{lesson.id}", seq=seq, cards=goal_cards(goals), label=label)
@@ -94,7 +92,7 @@ def steps(number: int) -> None:
         st.button(
             "Next →", key="next", on_click=go, args=(after,), disabled=number == len(ORDER), type=kind(id in own.done)
         )
-        help = "Put the dials back to where they began; what was done stays done"
+        help = "Put the knobs back to where they began; what was done stays done"
         st.button("Start this one again", key="again", on_click=own.again, args=(id,), help=help)
         help = "All lessons with their equations and what you did, as one page for the printer"
         page = printable_summary.html(own.done)
@@ -102,7 +100,7 @@ def steps(number: int) -> None:
             "Printable summary", page, "knob-lessons.html", "text/html", key="summary", on_click="ignore", help=help
         )
     st.caption(
-        f"{len(own.done)} of {len(ORDER)} done. The link in the address bar keeps your progress: it holds the dial "
+        f"{len(own.done)} of {len(ORDER)} done. The link in the address bar keeps your progress: it holds the knob "
         "positions, and they are checked again when it is opened."
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 import streamlit as st
 
@@ -14,6 +12,7 @@ from app.results.benchmark_tables import METHODS, METRICS, OUTPUTS, SCOPES
 from app.results.result_files import Missing
 from app.widgets import page_layout
 from app.widgets.plotly_chart import chart
+from app.widgets.untrusted import escape_markdown
 
 AXES = {  # what a Pareto plot has below: (words, whether more is better)
     "accuracy": ("Avg-C, %", True),
@@ -67,12 +66,7 @@ def download(frame: pd.DataFrame, key: str, name: str) -> None:
     st.download_button("CSV", data, f"{name}.csv", "text/csv", key=f"{key}_csv", on_click="ignore", help="This table")
 
 
-def plain(text: str) -> str:
-    """Words of a file as they are: nothing in them is markup."""
-    return re.sub(r"([\\`*_{}\[\]<>#$~|:])", r"\\\1", text)
-
-
-def word_of(note: dict[str, object]) -> str:
+def evaluation_words(note: dict[str, object]) -> str:
     """What was evaluated."""
     models = note.get("models")
     count = len(models) if isinstance(models, dict) else 0
@@ -130,7 +124,7 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
         unbeaten = ", ".join(METHODS[m] for m in points[best & (points["whose"] == "ours")]["method"])
         with place:
             chart(
-                charts.pareto(points, METHODS, best, words), key=f"pareto_{x}",
+                charts.pareto(points, best, words), key=f"pareto_{x}",
                 alt=f"calibration error against {words}: of ours, {unbeaten or 'none'} are beaten by no other",
                 note=(
                     f"{'Filled: ours; open: the paper’s, of width 64. ' if theirs is not None else ''}"
@@ -188,7 +182,7 @@ def verdicts(found: dict[str, pd.DataFrame | None]) -> None:
     st.markdown(f"{int(holds.sum())} of {len(claims)} hold; those that do not stand first.")
     order = holds.sort_values(kind="stable").index
     shown = claims.assign(holds=holds.map({True: "✓ holds", False: "✕ does not hold"})).loc[order]
-    st.table(shown[["holds", "what", "target", "measured"]].astype(str).map(plain), hide_index=True)
+    st.table(shown[["holds", "what", "target", "measured"]].astype(str).map(escape_markdown), hide_index=True)
     download(shown, "claims", "claims")
 
 
@@ -197,7 +191,7 @@ st.title("Results", anchor=False)
 found = tables("summary", "paper", "cost", "anchors", "cells", "claims")
 note = result_files.note()
 if note:
-    st.caption(word_of(note))
+    st.caption(evaluation_words(note))
 main_table(found)
 pareto(found)
 costs(found)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from app.calibration.cell_selection import Selection
 from app.calibration.predictions import ShownPredictions, cells_of
-from app.calibration.selection import Selection
 from app.console.readouts import WITHOUT_KNOB
 from app.results import result_files
+from knob_core.methods import PLAINEST
 from knob_core.reset_mode import Scores, fuse_all, prepare, reset_gate, scores
 
 CARDS = (  # field, label, scale, digits, unit, help
@@ -57,7 +58,7 @@ def alternatives(selection: Selection, shown: ShownPredictions) -> Alternatives:
             help = f"The gate without inertia and one temperature, fitted on held-out {words}"
             rows[f"{WITHOUT_KNOB} + temperature {t:.2f} ({on})"] = (help, scores(fuse_all(p, settled, t)))
     try:
-        plain = cells_of("static", selection.seed)
+        plain = cells_of(PLAINEST, selection.seed)
         chosen = [plain.cells.index(cell) for cell in shown.cells]
         alone = prepare(plain.z_static[chosen], plain.z_dyn[chosen], plain.u_star[chosen], plain.labels)
     except (OSError, ValueError):
@@ -65,7 +66,7 @@ def alternatives(selection: Selection, shown: ShownPredictions) -> Alternatives:
     shut = np.zeros(len(alone), np.float32)
     rows["Static model"] = ("The method without a gate, trained by itself", scores(fuse_all(alone, shut)))
     for on, words in (("clean", "clean pictures"), ("corrupted", "the four training corruptions")):
-        t = fitted.get(("static", selection.seed, "fused", on))
+        t = fitted.get((PLAINEST, selection.seed, "fused", on))
         if t:
             help = f"What temperature scaling gives instead of a gate: fitted on held-out {words}"
             rows[f"Static model + temperature {t:.2f} ({on})"] = (help, scores(fuse_all(alone, shut, t)))

@@ -99,7 +99,7 @@ def html(chosen: list[Picture], shown: ShownPredictions, render: Render) -> str:
         out.append(
             f'<figure class="{"right" if picture.right else "wrong"}"><img src="{data_url(pixels)}" width="80" '
             f'height="80" '
-            f'alt="{truth} in {where}, taken for {predicted}, {picture.confidence:.0%} sure">'
+            f'alt="{truth} in {where}, taken for {predicted}, confidence {picture.confidence:.0%}">'
             f"<figcaption>{words}<br><small>is {truth}<br>{where}</small></figcaption></figure>"
         )
     return f'<div class="knob-pictures">{"".join(out)}</div>{STYLE}'

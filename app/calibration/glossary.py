@@ -9,7 +9,7 @@ WORDS = {  # jargon: what it means
     ),
     "ECE": "expected calibration error: the mean gap between confidence and accuracy over 15 bins of equal counts, "
     "debiased: a perfect model on so few predictions would not show zero by chance, and that part is taken off.",
-    "NLL and Brier": "proper scores: both get better when the model is right more often and when it is honestly sure.",
+    "NLL and Brier": "proper scores: better when the model is right more often and when its confidence is honest.",
     "Agree, disagree": "whether the robust and the sharp branch name the same class for a picture.",
     "T_eff": "effective temperature: the surer branch's margin divided by the mix's, between the two classes that the "
     "mix finds likeliest. Along that pair it is never below 1; with each branch's own two classes it could be.",

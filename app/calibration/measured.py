@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.calibration.predictions import ShownPredictions
-from knob_core import gate, metrics
+from knob_core import methods, metrics
 from knob_core.metrics.reliability import Reliability
 from knob_core.reset_mode import Fused, Scores, fuse_all, reset_gate
 from knob_core.settings import Settings
@@ -52,9 +52,8 @@ def gate_of(settings: Settings, shown: ShownPredictions, method: str) -> np.ndar
 
 def one_step(settings: Settings, method: str) -> float:
     """The part of its way that the gate makes in one frame from rest."""
-    return float(
-        gate.reset_gain(settings.zeta, settings.omega_n) if method == "knob-ode" else gate.ema_alpha(settings.omega_n)
-    )
+    step = methods.get(method).gate.one_step(settings.zeta, settings.omega_n)
+    return float(step.gain * step.share)
 
 
 def measure(shown: ShownPredictions, g: np.ndarray) -> Measured:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app.calibration.selection import GATED, Selection
+from app.calibration.cell_selection import Selection
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.server import garbage_collector
 from knob_core import fusion, library
 from knob_core.assets import ASSETS
 from knob_core.data import load_sample
+from knob_core.methods import GATED
 from knob_core.reset_mode import Predictions, prepare
 
 ROOT = ASSETS

@@ -1,4 +1,4 @@
-"""A stream that does not ship, computed: corrupt the image frame by frame and run the checkpoint on every frame.
+"""A stream that does not ship, computed: corrupt the image at every frame and run the checkpoint on every frame.
 
 Torch is imported inside `compute`, when the first stream is asked for.
 """

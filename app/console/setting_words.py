@@ -1,72 +1,52 @@
-"""A setting in words: what it does to the gate, and the setting itself in a few characters."""
+"""A setting in words and as a theoretical step: what it does to the gate, and the setting in a few characters."""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
-from knob_core import gate, theory
-from knob_core.response import DYNAMICS
+from knob_core import gates, methods, theory
+from knob_core.gates import Gate
 from knob_core.settings import Settings
 from knob_core.theory import StepInfo
 
-THEORY_FRAMES = 2000  # the slowest knobs have settled by then
+DAMPING = {"under": "under-damped", "critical": "critically damped", "over": "over-damped"}
 
 
-@lru_cache(maxsize=16)
-def theoretical_step(settings: Settings, method: str) -> tuple[np.ndarray, StepInfo]:
-    """(step response (THEORY_FRAMES,) as part of the way, its rise, settling and overshoot).
-
-    NaN where theory says nothing: without a gate, and in Reset Mode of a gate that is not linear in u.
-    """
-    step = _step(settings, method, THEORY_FRAMES)
-    step.flags.writeable = False  # shared by all sessions
-    return step, theory.step_info(np.nan_to_num(step), final=1.0)
+def acting_gate(settings: Settings, method: str) -> Gate:
+    """The gate that acts from frame to frame: the method's own, or one without inertia where it is off or reset."""
+    gate = methods.get(method).gate
+    return gate if settings.on and settings.mode == "continuous" else gate.without_inertia
 
 
-def _step(settings: Settings, method: str, n: int) -> np.ndarray:
-    if method == "static":
-        return np.full(n, np.nan)
-    kind = DYNAMICS[method] if settings.on else "none"
-    if kind == "none":
-        return np.ones(n)
-    if settings.mode == "reset":
-        return np.full(n, gate.reset_gain(settings.zeta, settings.omega_n) if kind == "second order" else np.nan)
-    if kind == "second order":
-        return theory.step_response(settings.zeta, settings.omega_n, n)
-    return theory.ema_step_response(settings.omega_n, n)
+def theoretical_step(settings: Settings, method: str, n: int) -> tuple[np.ndarray, StepInfo]:
+    """(step response (n,) as part of the way, its rise, settling and overshoot); NaN where theory says nothing."""
+    gate, knobs = methods.get(method).gate, (settings.zeta, settings.omega_n)
+    if settings.on and settings.mode == "reset":
+        whole = gate.reset_response(*knobs, gates.THEORY_FRAMES)
+        return whole[:n], theory.step_info(np.nan_to_num(whole), final=1.0)
+    gate = gate if settings.on else gate.without_inertia
+    return gate.step_response(*knobs, n), gate.step_info(*knobs)  # step_info is kept for the present knobs
 
 
-def damping(zeta: float) -> str:
-    """under, critical or over: the same word on every page."""
-    return {"underdamped": "under", "undamped": "under", "overdamped": "over"}.get(theory.regime(zeta), "critical")
+def damping(zeta: float, omega_n: float) -> str:
+    """under, critical or over: the same zone on every page."""
+    return gates.SECOND_ORDER.regime(zeta, omega_n).zone
 
 
 def regime(settings: Settings, method: str) -> tuple[str, str]:
     """(under | critical | over, or "" where damping means nothing; what the setting does, one sentence)."""
+    gate = methods.get(method).gate
     if not settings.on:
         return "", "Off: every frame is judged alone."
     if settings.mode == "reset":
         return "", "Reset Mode: every frame starts from rest; nothing is carried over."
-    if DYNAMICS[method] == "first order":
-        return "", "First-order gate: only ωₙ acts on it, and it never overshoots."
-    if DYNAMICS[method] == "none":
-        what = "This model has no gate" if method == "static" else "This model's gate has no inertia"
-        acts = (
-            ": the knobs act on the memory only." if settings.memory else ", and memory is off: the knobs do nothing."
-        )
-        return "", what + acts
-    _, info = theoretical_step(settings, method)
-    kind = damping(settings.zeta)
-    rise = rise_in_words(info)
-    words = {
-        "under": f"Under-damped: overshoots a change by {info.Overshoot:.0f} %, rises in {rise}.",
-        "critical": f"Critically damped: rises in {rise}, with no overshoot.",
-        "over": f"Over-damped: creeps to a change in {rise}, never overshoots.",
-    }
-    return kind, words[kind]
+    zone, words = gate.regime(settings.zeta, settings.omega_n)
+    if gate.inertia:
+        return zone, words
+    acts = ": the knobs act on the memory only." if settings.memory else ", and memory is off: the knobs do nothing."
+    return zone, words + acts
 
 
 def rise_in_words(info: StepInfo) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.console.stream_choice import METHODS
+from app.console.stream_choice import MODEL_ORDER
 from app.widgets.knobs import OMEGA_N, ZETA
 from app.widgets.untrusted import clamp
 from knob_core.assets import ASSETS
@@ -25,14 +25,14 @@ def at_hand() -> list[tuple[str, int]]:
     found = []
     for path in FOLDER.glob("*-s*.safetensors"):
         method, _, seed = path.stem.rpartition("-s")
-        if method in METHODS and seed.isdecimal():
+        if method in MODEL_ORDER and seed.isdecimal():
             found.append((method, int(seed)))
     return ordered(found)
 
 
 def ordered(models: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """By seed, then in the menus' order of the methods."""
-    return sorted(models, key=lambda model: (model[1], list(METHODS).index(model[0])))
+    return sorted(models, key=lambda model: (model[1], MODEL_ORDER.index(model[0])))
 
 
 def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:

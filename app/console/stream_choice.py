@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from knob_core.response import DYNAMICS
+from knob_core import methods
 from knob_core.schedules import SCHEDULES
 
-METHODS = {
-    "knob-ode": "Knob-ODE: the second-order gate",
-    "ode-lite": "ODE-Lite: a first-order gate",
-    "knob-ia": "Knob-IA: the gate, frame by frame",
-    "attention": "Attention: a mix without a gate",
-    "static": "Static: the robust branch alone",
-}
+MODEL_ORDER = tuple(reversed(methods.METHODS))  # in menus: the newest method first
 CORRUPTIONS = {  # in families, as the benchmark has them; importing them from knob_core would import torch
     "noise": ("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"),
     "blur": ("defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "gaussian_blur"),
@@ -35,7 +29,7 @@ Parameters = tuple[tuple[str, float | int | str], ...]
 class StreamChoice:
     """One stream, or one that could be computed."""
 
-    method: str = "knob-ode"
+    method: str = methods.DEFAULT
     model: int = 0  # the training seed of the checkpoint
     image: int = 0  # of the stream's images (shipped), or of the sample (computed)
     corruption: str = "shot_noise"
@@ -46,8 +40,7 @@ class StreamChoice:
     seed: int = 0  # of the noise
 
     def __post_init__(self) -> None:
-        if self.method not in DYNAMICS:
-            raise ValueError(f"method is {self.method!r}, expected one of {', '.join(DYNAMICS)}")
+        methods.get(self.method)
         if self.corruption not in CORRUPTION_NAMES:
             raise ValueError(f"corruption is {self.corruption!r}, expected one of {', '.join(CORRUPTION_NAMES)}")
         if self.schedule not in SCHEDULES:

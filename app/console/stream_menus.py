@@ -15,10 +15,11 @@ import streamlit as st
 
 from app.console import export, session, shipped_models, stream_sources
 from app.console.shown_stream import ShownStream
-from app.console.stream_choice import CORRUPTION_NAMES, DRAWN, FRAMES, METHODS, REALISATIONS, SEEDS, StreamChoice
+from app.console.stream_choice import CORRUPTION_NAMES, DRAWN, FRAMES, REALISATIONS, SEEDS, StreamChoice
 from app.widgets.image_gallery import image_gallery
 from app.widgets.knobs import within
 from app.widgets.severity_sketch import POINTS, severity_sketch
+from knob_core import methods
 from knob_core import settings as settings_file
 from knob_core.data import CLASSES
 from knob_core.schedules import SCHEDULES, Parameter, from_csv
@@ -98,7 +99,7 @@ def _words(name: str) -> str:
 
 
 def _model_words(model: tuple[str, int]) -> str:
-    return f"{METHODS[model[0]]}, seed {model[1]}"
+    return f"{methods.get(model[0]).title}, seed {model[1]}"
 
 
 def _picture(choice: StreamChoice) -> None:

@@ -14,12 +14,12 @@ from app.console.compute_stream import ComputedStream
 from app.console.shipped_models import trained_knobs
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
-from knob_core import library
+from knob_core import library, methods
 from knob_core.branches import Branches
 from knob_core.data import CLASSES, load_sample
 from knob_core.library import StreamKey, film_strips
 
-PREFERRED = ("knob-ode", "shot_noise", "step")  # what opens first, where it ships
+PREFERRED = (methods.DEFAULT, "shot_noise", "step")  # what opens first, where it ships
 
 
 def stream_id(choice: StreamChoice) -> str:

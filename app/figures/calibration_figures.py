@@ -111,19 +111,19 @@ def histogram(
         "xaxis": axis((0, 1), "confidence: what it says", [0, 0.2, 0.4, 0.6, 0.8, 1], anchor="y"),
         "yaxis": axis((0, top), "predictions", marks, ticktext=[f"{v:,.0f}" for v in marks], anchor="x", titlegap=46),
     }
-    sure = wrong[edges[:-1] >= 0.9 - 1e-9].sum()
+    confident = wrong[edges[:-1] >= 0.9 - 1e-9].sum()
     return card(
         "histogram",
         {"data": data, "layout": layout},
-        title="How sure is it?",
+        title="How confident is it?",
         span=6,
         height=330,
         legend=[["area", "confidence", "right"], ["area", "wrong", "wrong"], ["dot", "text", "before this turn"]],
         note=(
-            f"Red at the right end hurts most: {sure:,} predictions are more than 90 % sure, and wrong. On average it "
+            f"Red at the right end hurts most: {confident:,} confident errors (wrong, and above 90 %). On average it "
             f"says {says:.1%}, and is right in {right.sum() / total.sum():.1%}."
         ),
-        alt=f"histogram of confidence over {total.sum():,} predictions; {sure:,} are sure and wrong",
+        alt=f"histogram of confidence over {total.sum():,} predictions; {confident:,} are confident errors",
     )
 
 
@@ -149,7 +149,7 @@ def gaps(table: Reliability, before: Reliability | None) -> dict[str, Any]:
     marks = [low, low / 2, 0, high / 2, high]
     layout = {
         "margin": MARGIN,
-        "xaxis": axis((0.4, len(x) + 0.6), "bin, from unsure to sure", [1, 5, 10, 15], anchor="y"),
+        "xaxis": axis((0.4, len(x) + 0.6), "bin, from low to high confidence", [1, 5, 10, 15], anchor="y"),
         "yaxis": axis((low, high), "confidence − accuracy", marks, anchor="x"),
         "shapes": [across(0, "text", width=1)],
     }

@@ -51,5 +51,5 @@ def note(text: str, x: float, y: float, color: str, **more: Any) -> dict[str, An
 
 
 def card(id: str, figure: dict[str, Any], *, title: str, alt: str, note: str = "", **more: Any) -> dict[str, Any]:
-    """A figure with what stands around it, as the sheet component draws it."""
+    """A figure with what stands around it, as the figure sheet draws it."""
     return {"id": id, "figure": figure, "title": title, "alt": alt, "note": note, "span": 12, "height": 300, **more}

@@ -1,4 +1,4 @@
-"""The lessons' figures: each a picture with title, alternative text and note, as the sheet component draws it."""
+"""The lessons' figures: each a picture with title, alternative text and note, as the figure sheet draws it."""
 
 from __future__ import annotations
 

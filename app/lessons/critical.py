@@ -81,7 +81,7 @@ LESSON = Lesson(
         "Critical damping is the preset for an operator who wants the model to react to fog at once, and never to "
         "over-react."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.3, "omega_n": 0.4},
     goals=goals,
     figures=figures,

@@ -1,4 +1,4 @@
-"""The dials that lessons turn: the console's two knobs, and a few of their own."""
+"""The knobs that lessons turn: the console's two knobs, and a few of their own."""
 
 from __future__ import annotations
 

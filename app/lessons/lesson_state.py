@@ -46,7 +46,7 @@ class LessonState:
         return True
 
     def again(self, id: str) -> None:
-        """Put a lesson's dials back to where they began; what was done stays done."""
+        """Put a lesson's knobs back to where they began; what was done stays done."""
         self.values[id] = dict(LESSONS[id].start)
         self.epoch[id] += 1
         self.seq[id] = 0

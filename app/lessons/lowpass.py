@@ -88,7 +88,7 @@ LESSON = Lesson(
         "An EMA falls by 20 dB a decade, this gate by 40: for the same lag it keeps more of the fog and less of the "
         "flicker."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 1.5},
     goals=goals,
     figures=figures,

@@ -74,7 +74,7 @@ LESSON = Lesson(
         "Whatever you turn, the poles stay inside the circle: no position of these two knobs can make the gate run "
         "away."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 0.2},
     goals=goals,
     figures=figures,

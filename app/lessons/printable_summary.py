@@ -1,4 +1,4 @@
-"""The printable summary: every lesson with its equation and, where it was done, the dial positions that did it."""
+"""The printable summary: every lesson with its equation and, where it was done, the knob positions that did it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ section { break-inside: avoid; border-top: 1px solid #c9ced6; } p { margin: .25r
 def positions(lesson: Lesson, values: Mapping[str, float]) -> str:
     """`ζ = 0.2, ωₙ = 0.4 rad/frame`."""
     return ", ".join(
-        f"{dial['symbol']} = {values[dial['id']]:.3g}{' ' + dial['unit'] if dial['unit'] else ''}"
-        for dial in lesson.dials
+        f"{knob['symbol']} = {values[knob['id']]:.3g}{' ' + knob['unit'] if knob['unit'] else ''}"
+        for knob in lesson.knobs
     )
 
 

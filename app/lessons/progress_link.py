@@ -1,6 +1,6 @@
-"""Progress through the lessons, as evidence: where the dials stood when the goals were met.
+"""Progress through the lessons, as evidence: where the knobs stood when the goals were met.
 
-A link carries the dial positions, not the claim: whoever opens it, the goals are checked again.
+A link carries the knob positions, not the claim: whoever opens it, the goals are checked again.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Mapping
 
 from app.lessons import LESSONS
 
-Evidence = dict[str, dict[str, float]]  # lesson -> dial positions that meet its goals
+Evidence = dict[str, dict[str, float]]  # lesson -> knob positions that meet its goals
 MOST = 1000  # characters of a link that are looked at
 
 
 def write(done: Mapping[str, Mapping[str, float]]) -> str:
-    """`ring_0.2_0.4-critical_1_0.4`: lessons in order, dial positions in the order of the dials."""
+    """`ring_0.2_0.4-critical_1_0.4`: lessons in order, knob positions in the order of the knobs."""
     parts = []
     for id, lesson in LESSONS.items():
         if id in done:
-            parts.append("_".join([id, *(f"{done[id][dial['id']]:.6g}" for dial in lesson.dials)]))
+            parts.append("_".join([id, *(f"{done[id][knob['id']]:.6g}" for knob in lesson.knobs)]))
     return "-".join(parts)
 
 
@@ -37,12 +37,12 @@ def read(text: str) -> tuple[Evidence, list[str]]:
             found = [float(number) for number in numbers]
         except ValueError:
             found = []
-        if len(found) != len(lesson.dials) or not all(math.isfinite(value) for value in found):
-            problems.append(f"lessons: {id!r} in the link needs {len(lesson.dials)} numbers")
+        if len(found) != len(lesson.knobs) or not all(math.isfinite(value) for value in found):
+            problems.append(f"lessons: {id!r} in the link needs {len(lesson.knobs)} numbers")
             continue
-        values = lesson.held(dict(zip((dial["id"] for dial in lesson.dials), found, strict=True)))
+        values = lesson.held(dict(zip((knob["id"] for knob in lesson.knobs), found, strict=True)))
         if lesson.done(values):
             done[id] = values
         else:
-            problems.append(f"lessons: the dial positions in the link do not meet the goals of {lesson.title!r}")
+            problems.append(f"lessons: the knob positions in the link do not meet the goals of {lesson.title!r}")
     return done, problems

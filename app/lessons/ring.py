@@ -73,7 +73,7 @@ LESSON = Lesson(
         "A ringing gate makes a model that, after every change of the light, trusts the wrong branch for a while, "
         "then the other, and back again."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 0.4},
     goals=goals,
     figures=figures,

@@ -65,7 +65,7 @@ LESSON = Lesson(
         "Another camera, another frame rate: divide the ωₙ that you liked by the ratio of the frame rates, and leave "
         "ζ alone."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 0.4},
     goals=goals,
     figures=figures,

@@ -9,14 +9,9 @@ import numpy as np
 import pandas as pd
 
 from app.console.stream_choice import CORRUPTION_NAMES
+from knob_core import methods
 
-METHODS = {  # in the family's order
-    "static": "Static",
-    "attention": "Attention",
-    "knob-ia": "Knob-IA",
-    "ode-lite": "ODE-Lite",
-    "knob-ode": "Knob-ODE",
-}
+METHODS = {key: method.name for key, method in methods.METHODS.items()}  # in the family's order
 SCOPES = {
     "all 19": "all 19 corruptions, as in the paper",
     "standard 15": "the 15 standard corruptions, none of them seen in training",
@@ -89,7 +84,7 @@ def table_2(cost: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:
     if paper is not None:
         theirs = paper.set_index("method").reindex(found["method"]).reset_index(drop=True)
         wide = found["width"] == 64
-        static = paper.set_index("method")["latency_ms"].get("static", np.nan)
+        static = paper.set_index("method")["latency_ms"].get(methods.PLAINEST, np.nan)
         rows["paper's parameters, M"] = theirs["params_m"].where(wide)
         rows["paper's GFLOPs"] = theirs["gflops"].where(wide)
         rows["paper's ratio"] = (theirs["latency_ms"] / static).where(wide)
@@ -156,7 +151,7 @@ def pareto(
         narrow = cost[cost["width"] == cost["width"].min()].set_index("method").reindex(found["method"])
         rows["x"] = (narrow["macs"] / 1e9 if x == "macs" else narrow["ratio_to_static"]).to_numpy()
         if theirs is not None:
-            static = theirs.set_index("method")["latency_ms"].get("static", np.nan)
+            static = theirs.set_index("method")["latency_ms"].get(methods.PLAINEST, np.nan)
             theirs["x"] = theirs["gflops"] if x == "macs" else theirs["latency_ms"] / static
     if theirs is not None:
         theirs["ece"] = theirs["ece_deb"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from app.console.setting_words import DAMPING, damping
+from knob_core.methods import GATED
+
 SUBSETS = {
     "all": "all pictures",
     "disagree": "pictures on which the branches disagree",
@@ -19,7 +22,7 @@ def gated(learning: pd.DataFrame) -> list[str]:
     if "auc_oa_all" not in learning.columns:
         return []
     probed = set(learning.dropna(subset=["auc_oa_all"])["method"])
-    return [method for method in ("knob-ode", "ode-lite", "knob-ia") if method in probed]
+    return [method for method in reversed(GATED) if method in probed]
 
 
 def ends(frame: pd.DataFrame, column: str) -> tuple[float, float] | None:
@@ -89,7 +92,7 @@ def reading(frame: pd.DataFrame, subset: str) -> list[str]:
         )
     zeta, omega_n = ends(frame, "zeta"), ends(frame, "omega_n")
     if zeta and omega_n:
-        kind = "under-damped" if zeta[1] < 0.995 else "over-damped" if zeta[1] > 1.005 else "critically damped"
+        kind = DAMPING[damping(zeta[1], omega_n[1])]
         out.append(
             f"**Where did training leave the knobs?** ζ from {zeta[0]:.2f} to {zeta[1]:.2f} ({kind}), ωₙ from "
             f"{omega_n[0]:.2f} to {omega_n[1]:.2f} rad/frame. An operator may turn both afterwards; no weight changes."

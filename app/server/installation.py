@@ -74,6 +74,6 @@ def checkpoint(method: str, seed: int) -> CheckpointFacts | None:
     return CheckpointFacts(path, path.stat().st_size, digest, trained_knobs(method, seed))
 
 
-def shipped() -> list[str]:
+def checkpoint_names() -> list[str]:
     """The names of all checkpoints at hand."""
     return sorted(path.stem for path in FOLDER.glob("*.safetensors"))

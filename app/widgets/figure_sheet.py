@@ -1,4 +1,4 @@
-"""The sheet: cards and figures that follow a hand, drawn from one message; a bin or cell that is picked comes back.
+"""The figure sheet: cards and figures that follow the knobs, drawn from one message; a picked bin or cell comes back.
 
 A figure is a dict: id, title, figure (plotly-shaped), alt, and optionally note, legend, span (of 12 columns), height,
 targets (what may be picked, by pointer or keyboard) or grid (cells with a text each, all of which may be picked).

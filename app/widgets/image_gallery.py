@@ -22,15 +22,15 @@ def _pictures(ready: tuple[int, ...]) -> tuple[str, list[dict[str, object]]]:
     places = list(dict.fromkeys([*ready, *some]))
     columns = 10
     rows = -(-len(places) // columns)
-    sheet = np.zeros((rows * 32, columns * 32, 3), np.uint8)
+    mosaic = np.zeros((rows * 32, columns * 32, 3), np.uint8)
     items: list[dict[str, object]] = []
     for cell, place in enumerate(places):
         y, x = divmod(cell, columns)
-        sheet[y * 32 : y * 32 + 32, x * 32 : x * 32 + 32] = images[place].transpose(1, 2, 0)
+        mosaic[y * 32 : y * 32 + 32, x * 32 : x * 32 + 32] = images[place].transpose(1, 2, 0)
         here = place in ready
         label = f"{CLASSES[labels[place]]}, image {place}" + (", at once" if here else ", computed when chosen")
         items.append({"id": place, "cell": cell, "label": label, "ready": here})
-    return data_url(sheet), items
+    return data_url(mosaic), items
 
 
 def image_gallery(ready: tuple[int, ...], chosen: int, *, key: str) -> int | None:

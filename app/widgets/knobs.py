@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from knob_core import theory
 from knob_core.settings import Settings
 
 ZETA = (0.05, 3.0)  # damping ratio
 OMEGA_N = (0.02, 3.0)  # rad/frame
 SPEEDS = (2, 5, 10, 20, 40)  # frames/s
 HOME = Settings()
+CRITICAL = (1 - theory.CRITICAL, 1 + theory.CRITICAL)  # damping ratios that count as critical
 
 KNOBS: list[dict[str, Any]] = [
     {
         "id": "zeta", "symbol": "ζ", "name": "damping", "low": ZETA[0], "high": ZETA[1], "home": HOME.zeta, "unit": "",
         "words": ["nervous", "calm"], "ticks": [0.05, 0.1, 0.2, 0.5, 0.7, 1, 2, 3],
-        "zones": [[0.05, 0.95, "under"], [0.95, 1.05, "critical"], [1.05, 3, "over"]],
+        "zones": [[ZETA[0], *CRITICAL[:1], "under"], [*CRITICAL, "critical"], [*CRITICAL[1:], ZETA[1], "over"]],
         "help": "Calm or nervous: how strongly swings are damped. Below 1 the gate overshoots and rings, above 1 it "
                 "creeps. Drag up or right; Shift is fine; double click goes home.",
     },

@@ -11,6 +11,7 @@ import numpy as np
 from app.console.protocol import StreamBackground
 from app.console.shipped_models import FOLDER, trained_knobs
 from app.console.shown_stream import ShownStream
+from knob_core import methods
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
@@ -87,14 +88,14 @@ def of_logits(
         notes.append("No severity was recorded, so lag after a step cannot be told.")
     names = CLASSES if classes == len(CLASSES) else tuple(f"class {k}" for k in range(classes))
     return UploadedStream(
-        id, title, "knob-ode", branches, 1, names=tuple(names), severity_known=uploaded.severity is not None
+        id, title, methods.DEFAULT, branches, 1, names=tuple(names), severity_known=uploaded.severity is not None
     ), notes
 
 
 def shipped_model() -> tuple[str, int] | None:
     """The model that looks at uploaded pictures: (method, seed), None where none ships."""
-    found = sorted(FOLDER.glob("knob-ode-s*.safetensors"))
-    return ("knob-ode", int(found[0].stem.rpartition("-s")[2])) if found else None
+    found = sorted(FOLDER.glob(f"{methods.DEFAULT}-s*.safetensors"))
+    return (methods.DEFAULT, int(found[0].stem.rpartition("-s")[2])) if found else None
 
 
 def of_pictures(
@@ -103,7 +104,9 @@ def of_pictures(
     """Run the pictures through the shipped model; `tell` hears the progress in [0, 1]."""
     model = shipped_model()
     if model is None:
-        raise ValueError(f"there is no knob-ode checkpoint in {FOLDER}, so pictures cannot be judged; logits can")
+        raise ValueError(
+            f"there is no {methods.DEFAULT} checkpoint in {FOLDER}, so pictures cannot be judged; logits can"
+        )
     import torch
 
     from knob_core import checkpoint, devices

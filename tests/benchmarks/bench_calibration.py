@@ -19,7 +19,7 @@ from pages import drawn, opened
 
 from app.calibration import comparison, predictions
 from app.calibration.calibration_controller import CalibrationController
-from app.calibration.selection import Selection
+from app.calibration.cell_selection import Selection
 from app.console.console_state import ConsoleState
 from knob_core import fusion, gate, metrics
 from knob_core.settings import Settings

@@ -27,15 +27,18 @@ def test_it_fits_the_screen(console: Any) -> None:
 
 
 def test_a_drag_moves_the_display_and_not_the_script(console: Any) -> None:
+    """24 updates/s on an idle machine, and never less than 4 in the best of several drags on a busy one."""
     before = message(console)["runs"]
     console.evaluate("knobPart('scope').scope.canvas.dataset.mine = '1'")
-    for _ in range(10):  # a busy machine may need more than one drag
-        drag(console, "ζ", 1.5)
-        after = message(console)
-        if after["runs"][1] - before[1] >= 8:
+    seconds, best = 2.0, 0.0
+    for _ in range(6):
+        began = message(console)["runs"][1]
+        drag(console, "ζ", seconds)
+        best = max(best, (message(console)["runs"][1] - began) / seconds)
+        if best >= 4:
             break
-    assert after["runs"][1] - before[1] >= 8
-    assert after["runs"][0] == before[0], "the script was run again"
+    assert best >= 4, f"{best:.1f} updates/s"
+    assert message(console)["runs"][0] == before[0], "the script was run again"
     assert console.evaluate("knobPart('scope').scope.canvas.dataset.mine") == "1", "the chart was mounted anew"
     assert value(console, "ζ") != 0.7
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from knob_core.assets import ROOT
@@ -38,3 +43,22 @@ def test_the_command_explains_itself_without_a_browser(
     assert ended.value.code == code
     said = capsys.readouterr()
     assert "console-light" in said.out + said.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked for this")
+def test_a_server_ends_with_the_process_that_started_it_even_if_that_is_killed() -> None:
+    code = (
+        "import os, time; from tools.screenshots import started;"
+        "print(started(['sleep', '600'], dict(os.environ)).pid, flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = Path(f"/proc/{int(parent.stdout.readline())}/stat")
+    assert child.exists()
+    parent.kill()
+    parent.wait()
+    for _ in range(600):
+        if not child.exists() or child.read_text().split(") ")[1][0] == "Z":  # gone, or nobody has collected it yet
+            return
+        time.sleep(0.1)
+    raise AssertionError("the child is still running a minute after its parent was killed")

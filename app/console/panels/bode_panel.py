@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from app.console.panels.panel_input import PanelInput, decibels_text
 from app.figures.bode_plot import bode_plot, factor
-from knob_core import gate, theory
 from knob_core.stream_dynamics import command_noise, tone_answer
 
 TONE_PATHS = 8  # as many give an error bar, more would only cost time
@@ -18,18 +16,11 @@ FREQ = np.geomspace(0.002, 0.499, 160)  # cycles/frame
 
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
-    kind, s = shown.order, shown.settings
-    run: Callable[[np.ndarray], np.ndarray]
-    if kind == "second order":
-        h, corner = theory.frequency_response(s.zeta, s.omega_n, FREQ), float(theory.bandwidth(s.zeta, s.omega_n))
-        run = lambda x: gate.run(x, s.zeta, s.omega_n)[0]  # noqa: E731
-    elif kind == "first order":
-        h, corner = theory.ema_frequency_response(s.omega_n, FREQ), float(theory.ema_bandwidth(s.omega_n))
-        run = lambda x: gate.run_ema(x, s.omega_n)[0]  # noqa: E731
-    else:
-        h, run, corner = np.ones(len(FREQ), complex), lambda x: x, np.inf
+    gate, s = shown.acting, shown.settings
+    h, corner = gate.frequency_response(s.zeta, s.omega_n, FREQ), gate.bandwidth(s.zeta, s.omega_n)
     spread = np.ptp(np.median(shown.u_star, axis=0))
-    measured = tone_answer(run, command_noise(shown.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2))
+    noise, amplitude = command_noise(shown.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2)
+    measured = tone_answer(lambda x: gate.smooth(x, s.zeta, s.omega_n), noise, amplitude)
     scale = factor(unit, s.frame_rate)
     peak = float(20 * np.log10(np.abs(h).max()))
     rows = [

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core.response import DYNAMICS
+from app.console.setting_words import acting_gate
+from knob_core.gates import Gate
 from knob_core.settings import Settings
 
 
@@ -23,9 +24,9 @@ class PanelInput:
     pin: Settings | None = None
 
     @property
-    def order(self) -> str:
-        """Which dynamics act: "second order", "first order" or "none"."""
-        return DYNAMICS[self.method] if self.settings.on and self.settings.mode == "continuous" else "none"
+    def acting(self) -> Gate:
+        """The gate that acts from frame to frame."""
+        return acting_gate(self.settings, self.method)
 
 
 def frames_text(value: float) -> str:

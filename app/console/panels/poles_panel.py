@@ -27,6 +27,6 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     note = (
         "crosses: the two poles; faint: where they go when ζ turns; the nearer to the circle, the longer it remembers"
     )
-    if shown.order != "second order":
+    if shown.acting.poles(s.zeta, s.omega_n) is None:
         note = "the second-order gate is not acting now; these are its poles at this setting"
     return {"figure": pole_map(found, theory.poles(DAMPINGS, s.omega_n)), "numbers": rows, "note": note}

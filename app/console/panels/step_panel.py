@@ -9,7 +9,7 @@ import numpy as np
 from app.console.panels.panel_input import PanelInput, frames_text, seconds_text
 from app.console.setting_words import theoretical_step
 from app.figures.step_plot import step_plot
-from knob_core import theory
+from knob_core import methods, theory
 from knob_core.measures.stability import steps
 from knob_core.stream_dynamics import StepAnswer, step_answer
 from knob_core.theory import StepInfo
@@ -20,13 +20,13 @@ ROWS = (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("oversh
 
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
-    gated = shown.method != "static"
+    gated = methods.get(shown.method).gate.gated
     measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.newest is None and gated else None
     n = min(SHOWN_FRAMES, len(measured.median)) if measured else SHOWN_FRAMES
-    ideal, info = theoretical_step(shown.settings, shown.method)
-    pinned = theoretical_step(shown.pin, shown.method)[0][:n] if shown.pin else None
+    ideal, info = theoretical_step(shown.settings, shown.method, n)
+    pinned = theoretical_step(shown.pin, shown.method, n)[0] if shown.pin else None
     return {
-        "figure": step_plot(ideal[:n], measured, pinned),
+        "figure": step_plot(ideal, measured, pinned),
         "numbers": table(info, measured, shown.settings.frame_rate) if gated else [],
         "note": note(shown, measured, gated),
     }

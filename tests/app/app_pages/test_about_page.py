@@ -29,7 +29,15 @@ def text(at: AppTest) -> str:
 def test_the_page_tells_equation_architecture_citation_device_and_versions(page: AppTest) -> None:
     assert not page.exception
     said = text(page)
-    for wanted in ("The equation", "Architecture", "How to cite", "This installation", "Device:", "Checkpoint:", "Jiang"):
+    for wanted in (
+        "The equation",
+        "Architecture",
+        "How to cite",
+        "This installation",
+        "Device:",
+        "Checkpoint:",
+        "Jiang",
+    ):
         assert wanted in said
     assert len(page.latex) == 3
     table = page.table[0].value

@@ -16,17 +16,17 @@ from streamlit.testing.v1 import AppTest
 
 from app.calibration import comparison, example_pictures, measured, predictions
 from app.calibration.calibration_controller import CalibrationController
+from app.calibration.cell_selection import SEVERITIES, Selection, from_link, to_link
 from app.calibration.measured import BeforeAndNow
 from app.calibration.predictions import ShownPredictions
-from app.calibration.selection import SEVERITIES, Selection, from_link, to_link
 from app.console.console_state import ConsoleState
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.figures.calibration_figures import TINT, ceiling, ladder
 from app.figures.packed import unpack
-from app.figures.palette import PALETTES
 from app.results import result_files
 from knob_core import fusion, gate, library, metrics
 from knob_core.assets import ASSETS
+from knob_core.palette import PALETTES
 from knob_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from app.console import link
 from app.console.console_state import View
 from app.console.panels import PANELS
-from app.console.stream_choice import CORRUPTION_NAMES, METHODS, StreamChoice
+from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.methods import METHODS
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import MODES, Settings
 

@@ -12,7 +12,8 @@ from console_answers import answer
 from app.console.console_state import ConsoleState, View
 from app.console.shown_stream import ShownStream
 from app.figures.packed import pack, unpack
-from app.figures.palette import DARK, LIGHT, PALETTES, colour, painted
+from app.figures.palette import colour, painted
+from knob_core.palette import DARK, LIGHT, PALETTES
 from knob_core.settings import Settings
 
 MEANINGS = ("severity", "gate", "confidence", "static", "dyn", "wrong")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from app.figures.packed import unpack
-from app.figures.palette import PALETTES
 from app.lessons import LESSONS, Lesson, fogbank, lowpass, printable_summary, progress_link, pumping, ring
 from app.lessons.lesson_state import LessonState, goal_cards
 from knob_core import gate, theory
+from knob_core.palette import PALETTES
 
 ROOT = Path(__file__).resolve().parents[3]
 DONE: dict[str, dict[str, float]] = {  # one way to do each lesson
@@ -50,9 +50,9 @@ def test_most_positions_do_not_pass(lesson: Lesson) -> None:
     rng = np.random.default_rng(0)
     passed = 0
     for _ in range(120):
-        low, high = (np.log([dial[end] for dial in lesson.dials]) for end in ("low", "high"))
+        low, high = (np.log([dial[end] for dial in lesson.knobs]) for end in ("low", "high"))
         drawn = np.exp(rng.uniform(low, high))
-        passed += lesson.done(dict(zip((dial["id"] for dial in lesson.dials), drawn, strict=True)))
+        passed += lesson.done(dict(zip((dial["id"] for dial in lesson.knobs), drawn, strict=True)))
     assert passed < 40
 
 
@@ -62,8 +62,8 @@ def test_every_goal_can_fail(lesson: Lesson) -> None:
     rng = np.random.default_rng(1)
     failed: set[int] = set()
     for _ in range(300):
-        low, high = (np.log([dial[end] for dial in lesson.dials]) for end in ("low", "high"))
-        values = dict(zip((dial["id"] for dial in lesson.dials), np.exp(rng.uniform(low, high)), strict=True))
+        low, high = (np.log([dial[end] for dial in lesson.knobs]) for end in ("low", "high"))
+        values = dict(zip((dial["id"] for dial in lesson.knobs), np.exp(rng.uniform(low, high)), strict=True))
         failed |= {i for i, goal in enumerate(lesson.goals(values)) if not goal.met}
     theorem = {1} if lesson.id == "pumping" else set()
     assert failed == set(range(len(lesson.goals(lesson.start)))) - theorem
@@ -73,7 +73,7 @@ def test_every_goal_can_fail(lesson: Lesson) -> None:
 def test_words_are_there_and_figures_are_whole(lesson: Lesson) -> None:
     for words in (lesson.title, lesson.idea, lesson.equation, lesson.plain, lesson.units, lesson.task, lesson.meaning):
         assert words.strip()
-    assert {dial["id"] for dial in lesson.dials} == set(lesson.start)
+    assert {dial["id"] for dial in lesson.knobs} == set(lesson.start)
     for values in (lesson.start, DONE[lesson.id], *corners(lesson)):
         ids = []
         for figure in lesson.figures(values):
@@ -86,8 +86,8 @@ def test_words_are_there_and_figures_are_whole(lesson: Lesson) -> None:
 
 
 def corners(lesson: Lesson) -> list[dict[str, float]]:
-    ends = [(dial["low"], dial["high"]) for dial in lesson.dials]
-    names = [dial["id"] for dial in lesson.dials]
+    ends = [(dial["low"], dial["high"]) for dial in lesson.knobs]
+    names = [dial["id"] for dial in lesson.knobs]
     return [dict(zip(names, values, strict=True)) for values in np.array(np.meshgrid(*ends)).reshape(len(ends), -1).T]
 
 
@@ -95,7 +95,7 @@ def corners(lesson: Lesson) -> list[dict[str, float]]:
 def test_dials_hold_what_comes_from_outside(lesson: Lesson) -> None:
     for hostile in (math.nan, math.inf, -1e9, "drop table", None, [1], 10**400):
         held = lesson.held(dict.fromkeys(lesson.start, hostile))
-        for dial in lesson.dials:
+        for dial in lesson.knobs:
             assert dial["low"] <= held[dial["id"]] <= dial["high"]
         lesson.goals(held)
 
@@ -195,7 +195,7 @@ def test_a_link_cannot_put_a_picture_on_the_page() -> None:
 
 
 def turn(at: AppTest, id: str, values: dict[str, float], **more: Any) -> AppTest:
-    at.session_state[f"dials_{id}"] = {"controls": {**values, "epoch": 0, "seq": 1, "released": True, **more}}
+    at.session_state[f"lesson_knobs_{id}"] = {"controls": {**values, "epoch": 0, "seq": 1, "released": True, **more}}
     return at.run()
 
 

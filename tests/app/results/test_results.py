@@ -185,7 +185,7 @@ def test_the_front_is_what_nobody_beats(folder: Path, x: str, more: bool) -> Non
         beats = [(b["x"] > a["x"] if more else b["x"] < a["x"]) and b["ece"] < a["ece"] for _, b in points.iterrows()]
         if best[i]:
             assert not any(beats)
-    drawn = charts.pareto(points, METHODS, best, "x")
+    drawn = charts.pareto(points, best, "x")
     ours = [trace for trace in drawn["data"] if trace["name"] == "Knob-ODE"]
     row = points.query("method == 'knob-ode' and whose == 'ours'").iloc[0]
     assert ours[0]["x"] == [row["x"]] and ours[0]["y"] == [row["ece"]]

@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.console.stream_choice import CORRUPTION_NAMES
-from knob_core.response import DYNAMICS
+from knob_core import methods
+from knob_core.methods import GATED
 
 SEVERITIES = (1, 2, 3, 4, 5)
-GATED = ("knob-ode", "ode-lite", "knob-ia")  # methods whose two branches and gate are there to be looked at
 
 
 @dataclass(frozen=True)
 class Selection:
     """A model and some of its 95 cells."""
 
-    method: str = "knob-ode"
+    method: str = methods.DEFAULT
     seed: int = 0
     corruptions: tuple[str, ...] = CORRUPTION_NAMES
     severities: tuple[int, ...] = SEVERITIES
@@ -34,7 +34,7 @@ class Selection:
     @property
     def knobs_act(self) -> bool:
         """Whether turning does anything."""
-        return DYNAMICS[self.method] != "none"
+        return methods.get(self.method).gate.inertia
 
 
 def to_link(selection: Selection) -> str:
