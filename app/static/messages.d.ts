@@ -10,7 +10,7 @@ declare global {
 
 // --- Mounting ---
 
-/** Colours by name, as "#rrggbb" (app/figures/palette.py). */
+/** Colours by name, as "#rrggbb" (knob_core/palette.py). */
 export type Palette = Record<string, string>;
 export type Palettes = Record<"light" | "dark", Palette>;
 

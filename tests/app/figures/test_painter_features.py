@@ -16,7 +16,7 @@ from console_answers import answer
 
 from app.calibration import comparison, predictions
 from app.calibration.calibration_controller import CalibrationController
-from app.calibration.selection import Selection
+from app.calibration.cell_selection import Selection
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import LiveRun
 from app.console.shown_stream import ShownStream
