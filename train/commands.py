@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from train import distributed
+from train.training import distributed
 
 
 def run(name: str, work: Callable[[], None]) -> int:

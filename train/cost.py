@@ -20,7 +20,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from knob_core import models
-from train import tables
+from knob_core.library import result_files
 
 WIDTHS = (16, 64)
 ROUNDS = {16: 300, 64: 120}
@@ -107,11 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, help="default: 300 at width 16, 120 at width 64")
     parser.add_argument("--threads", type=int, default=1, help="default: %(default)s")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
     args = parser.parse_args(arguments)
     torch.set_num_threads(args.threads)
     found = [row for width in args.widths for row in rows(width, args.rounds or ROUNDS.get(width, 100), args.device)]
-    frame = tables.write(found, args.out / "cost.csv")
+    frame = result_files.write(found, args.out / "cost.csv")
     print(frame.to_string(index=False))
     return 0
 

@@ -20,11 +20,12 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, data, models
-from train import commands, distributed, loop, losses, validation
-from train.batches import Loader
-from train.encodings import Encodings
-from train.progress import Progress
-from train.recipes import RECIPES, Recipe, as_dict, override
+from train import commands
+from train.training import distributed, loop, losses, validation
+from train.training.batches import Loader
+from train.training.encodings import Encodings
+from train.training.progress_bar import Progress
+from train.training.recipes import RECIPES, Recipe, as_dict, override
 
 SEEDS = (0, 1, 2)
 MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass

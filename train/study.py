@@ -20,9 +20,9 @@ from torch.nn.functional import cross_entropy
 
 from knob_core import corruptions, data, metrics, models, seeding
 from knob_core.probes.learning import gate_advantage
-from train import checkpoints, losses
-from train.batches import Batch, augment, corrupt_chunk
-from train.recipes import POCKET, Recipe
+from train.training import losses, saved_state
+from train.training.batches import Batch, augment, corrupt_chunk
+from train.training.recipes import POCKET, Recipe
 
 SEVERITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--test", type=int, default=1000, help="images of the shipped sample")
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    state, _ = checkpoints.read(args.runs / "pocket" / f"warm-s{args.seed}" / "state.safetensors")
+    state, _ = saved_state.read(args.runs / "pocket" / f"warm-s{args.seed}" / "state.safetensors")
     prefix = "model.encoder."
     encoder = {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
     images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data))

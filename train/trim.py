@@ -25,7 +25,8 @@ from knob_core.data import Images, Labels
 from knob_core.data.pixels import to_bytes
 from knob_core.models import GatedClassifier, KnobODE
 from knob_core.streams import ControlledStream
-from train import branching, commands
+from train import commands
+from train.measuring import branch_outputs
 
 CORRUPTIONS = ("speckle_noise", "spatter")
 FRAMES = 32
@@ -55,7 +56,7 @@ class Trim:
 def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 0) -> Streams:
     """Both corruptions, a turn between two severities, each stream over images of its own."""
     draw = np.random.default_rng(seed)
-    member = branching.member(model, seed)
+    member = branch_outputs.member(model, seed)
     parts: list[list[NDArray]] = []
     for number, name in enumerate(name for name in CORRUPTIONS for _ in range(STREAMS)):
         chosen = np.arange(number * PATHS, (number + 1) * PATHS) % len(labels)
@@ -63,7 +64,7 @@ def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 
         severity = np.where(np.arange(FRAMES) < draw.integers(FRAMES // 4, 3 * FRAMES // 4), before, after)
         stream = ControlledStream(images[chosen], severity, name, 1, seed)
         frames = np.concatenate([to_bytes(stream.frames(0, FRAMES, path, 0)) for path in range(PATHS)])
-        found = branching.compute([member], frames)[member.branches]
+        found = branch_outputs.compute([member], frames)[member.branches]
         shape = (PATHS, FRAMES)
         z_static, z_dyn = (z.reshape(*shape, -1) for z in (found.z_static, found.z_dyn))
         parts.append([z_static, z_dyn, found.u_star.reshape(shape), labels[chosen]])

@@ -12,10 +12,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from knob_core import data, models
-from train.batches import Loader
-from train.loop import make_optimizer
-from train.losses import WarmClassifier, warm_step
-from train.recipes import POCKET
+from train.training.batches import Loader
+from train.training.loop import make_optimizer
+from train.training.losses import WarmClassifier, warm_step
+from train.training.recipes import POCKET
 
 
 def interleaved(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:

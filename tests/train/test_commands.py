@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from train import commands
-from train.loop import Diverged
+from train.training.loop import Diverged
 
 
 def fail(error: BaseException) -> None:

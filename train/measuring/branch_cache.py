@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from knob_core.data import Images
-from train.branching import BranchArrays, Member, compute
+from train.measuring.branch_outputs import BranchArrays, Member, compute
 
 NAMES = ("z_static", "z_dyn", "u_star")
 

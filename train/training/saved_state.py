@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from train.recipes import differences
+from train.training.recipes import differences
 
 
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, header: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from train import tables
+from knob_core.library import result_files
 
 MADE_BY = {
     "cells": "python -m train.evaluate",
@@ -49,7 +49,7 @@ class Results:
 
     def __getitem__(self, name: str) -> Any:  # a DataFrame; its stubs take every cell for a date, a text ...
         if name not in self.frames:
-            self.frames[name] = tables.read(self.folder / f"{name}.csv", MADE_BY[name])
+            self.frames[name] = result_files.read(self.folder / f"{name}.csv", MADE_BY[name])
         return self.frames[name]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The report's tables, as Markdown: every number from a result file or from `train.published`."""
+"""The report's tables, as Markdown: every number from a result file or from `train.report.published`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from knob_core.corruptions import NAMES as CORRUPTIONS
 from knob_core.corruptions import TRAINING
-from train import published
+from train.report import published
 from train.report.claims import claims, noise_streams
-from train.report.results import GATED, NAMES, Results, markdown, number
+from train.report.result_set import GATED, NAMES, Results, markdown, number
 
 VARIANTS = (
     "static",

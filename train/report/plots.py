@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from knob_core import theory
 from train.report.claims import trade_off_means
-from train.report.results import GATED, NAMES, Results
+from train.report.result_set import GATED, NAMES, Results
 
 matplotlib.use("Agg")
 
