@@ -70,9 +70,9 @@ def test_the_doors_open_and_cost_nothing_before() -> None:
 def test_a_registry_lists_the_same_methods_everywhere() -> None:
     from app import benchmark, choice
     from knob_core import models, response
-    from train.report import result_set
+    from knob_core.library import benchmark as tables
 
-    for listed in (response.DYNAMICS, choice.METHODS, benchmark.METHODS, result_set.NAMES):
+    for listed in (response.DYNAMICS, choice.METHODS, benchmark.METHODS, tables.METHODS):
         assert set(models.METHODS) <= set(listed), listed
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from knob_core import files
 from knob_core.corruptions import NAMES
 from knob_core.data import Images, Labels, load_cifar10, load_sample
 from knob_core.data.cifar10c import CHUNK, SEVERITIES, chunks
@@ -106,16 +107,10 @@ def _settle(out: Path, images: Images, labels: Labels, seed: int, device: str) -
     elif any(out.glob("*.npy*")):
         raise ValueError(f"{out} holds .npy files that this command did not make; choose another folder")
     else:
-        _replace(path, json.dumps(settings).encode() + b"\n")
+        files.write_text(path, json.dumps(settings) + "\n")
     buffer = io.BytesIO()
     np.save(buffer, np.tile(labels, len(SEVERITIES)).astype(np.uint8))
-    _replace(out / "labels.npy", buffer.getvalue())
-
-
-def _replace(path: Path, content: bytes) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)
+    files.write_bytes(out / "labels.npy", buffer.getvalue())
 
 
 @contextlib.contextmanager

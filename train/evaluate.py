@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from knob_core import data
+from knob_core import data, files
 from knob_core.corruptions import NAMES
 from knob_core.data import cifar10c
 from knob_core.library import result_files
@@ -77,9 +77,7 @@ def evaluate(
         "models": {m.name: {"width": m.model.width, "branches": m.branches, **_knobs(m)} for m in members},
         "torch": torch.__version__.split("+")[0],
     }
-    part = out / "evaluation.json.part"
-    part.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
-    part.replace(out / "evaluation.json")
+    files.write_text(out / "evaluation.json", json.dumps(note, indent=1) + "\n")
 
 
 def _knobs(member: Member) -> dict[str, float]:

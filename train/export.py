@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from knob_core import checkpoint, fusion, gate
+from knob_core import checkpoint, files, fusion, gate
 from knob_core.models import GatedClassifier
 from knob_core.response import DYNAMICS
 from knob_core.runtime import KnobStream, gaps
@@ -97,9 +97,7 @@ def trace(model: GatedClassifier) -> torch.export.ExportedProgram:
 
 
 def write_torch(model: GatedClassifier, path: Path) -> None:
-    part = path.with_name("part." + path.name)
-    torch.export.save(trace(model), part)
-    part.replace(path)
+    torch.export.save(trace(model), path)
 
 
 def write_onnx(model: GatedClassifier, path: Path) -> None:
@@ -111,9 +109,7 @@ def write_onnx(model: GatedClassifier, path: Path) -> None:
     trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
     about = {"method": model.method, "width": model.width, "num_classes": model.num_classes, **trained}
     program.model.metadata_props.update({name: str(value) for name, value in about.items()})
-    part = path.with_name("part." + path.name)
-    program.save(part, external_data=False)
-    part.replace(path)
+    program.save(path, external_data=False)
 
 
 def run_torch(path: Path) -> Callable[[Arrays], Arrays]:
@@ -176,19 +172,15 @@ def largest_difference(
 def export(source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS)) -> dict[Path, float]:
     """Write and verify; a file that does not agree with the model is not kept."""
     model = checkpoint.load(source)
-    out.mkdir(parents=True, exist_ok=True)
     written = {}
     for name in formats:
         suffix, write, run = FORMATS[name]
-        path, trial = out / f"{source.stem}{suffix}", out / f"unverified.{source.stem}{suffix}"
-        try:
-            write(model, trial)
-            difference = largest_difference(model, run(trial))
+        path = out / f"{source.stem}{suffix}"
+        with files.replacing(path) as temporary:
+            write(model, temporary)
+            difference = largest_difference(model, run(temporary))
             if not difference <= TOLERANCE:
                 raise ValueError(f"{name}: probabilities differ by {difference:.1e}, allowed {TOLERANCE:g}")
-            trial.replace(path)
-        finally:
-            trial.unlink(missing_ok=True)
         written[path] = difference
     return written
 

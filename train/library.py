@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import data, library
+from knob_core import data, files, library
 from knob_core.assets import ASSETS
 from knob_core.branches import Branches
 from knob_core.corruptions import NAMES
@@ -121,9 +121,7 @@ def ship(shop: Workshop, root: Path) -> int:
         "streams": streams,
         "files": written,
     }
-    part = root / (library.MANIFEST + ".part")
-    part.write_text(json.dumps(listing, indent=0) + "\n", encoding="utf-8")
-    part.replace(root / library.MANIFEST)
+    files.write_text(root / library.MANIFEST, json.dumps(listing, indent=0) + "\n")
     for folder in ("branches", "streams"):
         for path in (root / folder).rglob("*.npz"):
             if path.relative_to(root).as_posix() not in written:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from knob_core import files
 from knob_core.data import CLASSES, SAMPLE, Images, Labels, load_cifar10, sample_digest
 from knob_core.data.layouts import write_grid
 
@@ -24,17 +25,14 @@ def choose(labels: Labels) -> Labels:
 
 def write(out: Path, images: Images, labels: Labels, indices: Labels) -> None:
     """`images.webp`, then `sample.json`, each replaced whole."""
-    out.mkdir(parents=True, exist_ok=True)
     listing = {
         "rule": f"the first {PER_CLASS} images of every class of the CIFAR-10 test split, in test order",
         "sha256": sample_digest(images, labels, indices),
         "indices": indices.tolist(),
         "labels": labels.tolist(),
     }
-    write_grid(out / "images.webp.part", images)
-    (out / "images.webp.part").replace(out / "images.webp")
-    (out / "sample.json.part").write_text(json.dumps(listing) + "\n", encoding="utf-8")
-    (out / "sample.json.part").replace(out / "sample.json")
+    write_grid(out / "images.webp", images)
+    files.write_text(out / "sample.json", json.dumps(listing) + "\n")
 
 
 def main(arguments: list[str] | None = None) -> None:

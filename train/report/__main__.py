@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from knob_core import files
 from knob_core.assets import ROOT
 from knob_core.library import result_files
 from train.measuring.stream_tables import FIRST
@@ -59,9 +60,9 @@ def document(results: Results, figures: str) -> str:
         picture("pareto", "Debiased calibration error against multiply-accumulates and against latency"),
         "## Corruption by corruption",
         "Accuracy in percent, Reset Mode:",
-        markdown_tables.corruption_table(results, "accuracy", 1, 100),
+        markdown_tables.corruption_table(results, "accuracy", 1),
         "ECE_deb, Reset Mode:",
-        markdown_tables.corruption_table(results, "ece_deb", 3, 1),
+        markdown_tables.corruption_table(results, "ece_deb", 3),
         "## E-1: fusion as a temperature",
         markdown_tables.e1_table(results),
         picture("e1", "CSR and T_eff by severity; reliability and per-bin error by agreement of the branches"),
@@ -109,14 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = Path(os.path.relpath(args.results / FOLDER, args.out.parent)).as_posix()
         text = document(results, place)
         result_files.write([claim._asdict() for claim in claims(results)], args.results / "claims.csv")
-        paper = [{"method": method, **row._asdict()} for method, row in published.PAPER.items()]
-        result_files.write(paper, args.results / "paper.csv")
-        result_files.write([anchor._asdict() for anchor in published.ANCHORS], args.results / "anchors.csv")
+        result_files.write(published.paper(), args.results / "paper.csv")
+        result_files.write(published.anchors(), args.results / "anchors.csv")
         summary = readme.insert(args.readme.read_text(encoding="utf-8"), results)
         for path, content in ((args.out, text), (args.readme, summary)):
-            part = path.with_name(path.name + ".part")
-            part.write_text(content, encoding="utf-8")
-            part.replace(path)
+            files.write_text(path, content)
     except (ValueError, FileNotFoundError) as error:
         print(f"train.report: {error}", file=sys.stderr)
         return 1

@@ -6,15 +6,15 @@ safetensors with a JSON header; nothing is pickled. Randomness needs no state: i
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as serialise
 from torch import Tensor, nn
 
+from knob_core import files
 from train.training.recipes import differences
 
 
@@ -23,12 +23,8 @@ def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, header:
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for index, entries in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in entries.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    save_file({name: value.contiguous() for name, value in tensors.items()}, temporary, {"header": json.dumps(header)})
-    with temporary.open("r+b") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    whole = {name: value.contiguous() for name, value in tensors.items()}
+    files.write_bytes(path, serialise(whole, {"header": json.dumps(header)}), sync=True)
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -144,9 +144,9 @@ def test_a_missing_file_is_named_with_its_command(tmp_path: Path, capsys: pytest
 
 
 def test_spread_and_tables_by_hand() -> None:
-    assert Spread.of(np.array([0.5, 0.7])).show(2, 100) == "60.00 ± 14.14"
-    assert Spread.of(np.array([0.5])).show(1) == "0.5"
-    assert Spread.of(np.array([])).show(1) == "-"
+    assert Spread(0.6, 0.02**0.5).show(2, 100) == "60.00 ± 14.14"
+    assert Spread(0.5, np.nan).show(1) == "0.5"
+    assert Spread(np.nan, np.nan).show(1) == "-"
     assert markdown(["a", "b"], [["x", "1"]]) == "| a | b |\n|---|---:|\n| x | 1 |"
     assert number(float("nan")) == "-"
     assert number(1.005, 1) == "1.0"
