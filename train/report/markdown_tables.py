@@ -47,7 +47,7 @@ def main_table(results: Results) -> str:
     )
     rows = []
     for name in names:
-        row = all_19.loc[name]
+        row: Any = all_19.loc[name]
         rows.append(
             [
                 name,
