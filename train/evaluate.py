@@ -87,7 +87,7 @@ def _knobs(member: Member) -> dict[str, float]:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.evaluate", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.evaluate", __doc__)
     parser.add_argument(
         "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
         help="files or folders of them; default: what ships",
@@ -96,8 +96,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
-    parser.add_argument("--seed", type=int, default=0, help="of our own noise (default: %(default)s)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
+    parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="caches, and training histories")
     return parser.parse_args(arguments)
@@ -120,8 +120,7 @@ def work(args: argparse.Namespace) -> None:
     rank, world = distributed.start(device)
     members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
     images, labels = data.load_cifar10(args.data, "test")
-    if not 1 <= args.count <= len(labels):
-        raise ValueError(f"--count is {args.count}, expected 1 to {len(labels)}")
+    commands.checked_count(args.count, len(labels))
     here = str(device)
     units = (CLEAN, *args.only)
     test = CellPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here, units)

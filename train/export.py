@@ -7,7 +7,6 @@ through it and through `KnobStream`; it must agree to 1e-4 in probability.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from knob_core.memories import PLAIN
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
 from knob_core.runtime.frames import SIZE
+from train import commands
 
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen")
 OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", "gate_next", "memory_next", "seen_next")
@@ -174,22 +174,18 @@ def export(source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS)) -> 
     return written
 
 
+def work(source: Path, out: Path, formats: Sequence[str]) -> None:
+    for path, difference in export(source, out, formats).items():
+        print(f"{path}: agrees with the model to {difference:.1e} in probability")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.export", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.export", __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--out", type=Path, default=Path("exported"), help="folder, default: %(default)s")
     parser.add_argument("--format", choices=FORMATS, nargs="+", default=list(FORMATS))
     given = parser.parse_args(arguments)
-    try:
-        for path, difference in export(given.checkpoint, given.out, given.format).items():
-            print(f"{path}: agrees with the model to {difference:.1e} in probability")
-    except ImportError as error:
-        print(f"train.export: {error}; ONNX needs the extra: pip install 'knob[export]'", file=sys.stderr)
-        return 1
-    except (ValueError, OSError) as error:
-        print(f"train.export: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return commands.run("train.export", lambda: work(given.checkpoint, given.out, given.format))
 
 
 if __name__ == "__main__":

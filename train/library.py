@@ -190,12 +190,12 @@ def _probe(shop: Workshop, seed: int, members: dict[str, Member], rows: dict[str
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.library", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.library", __doc__)
     parser.add_argument(
         "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
         help="files or folders of them; default: what ships",
     )  # fmt: skip
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--assets", type=Path, default=ASSETS, metavar="DIR", help="default: assets")
     parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the cache lies")

@@ -6,7 +6,6 @@ A run that `train.trim` has fitted to static memory ships as fitted.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,7 +55,7 @@ def work(runs: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.ship", description=__doc__.splitlines()[0])
+    parser = commands.parser("train.ship", __doc__)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--recipe", default="pocket")
     args = parser.parse_args(arguments)

@@ -9,7 +9,6 @@ all alike, memory is the eye). b goes into the bias of the command's last layer.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -114,7 +113,7 @@ def trim_file(path: Path, out: Path, images: Images, labels: Labels) -> Trim:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.trim", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.trim", __doc__)
     parser.add_argument("checkpoints", nargs="+", type=Path, metavar="CHECKPOINT")
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--out", type=Path, metavar="NAME", default=Path("trimmed.safetensors"),

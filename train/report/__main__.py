@@ -5,7 +5,7 @@ No number is typed by hand.
 
 from __future__ import annotations
 
-import argparse
+import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from pathlib import Path
 from knob_core import files
 from knob_core.assets import ROOT
 from knob_core.library import result_files
+from train import commands
 from train.measuring.stream_tables import FIRST
 from train.report import markdown_tables, published, readings, readme
 from train.report.claims import claims
@@ -91,35 +92,30 @@ def document(results: Results, figures: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def work(folder: Path, out: Path, readme_path: Path) -> None:
+    from train.report import plots  # needs matplotlib
+
+    results = Results(folder)
+    plots.draw(results, folder / FOLDER)
+    place = Path(os.path.relpath(folder / FOLDER, out.parent)).as_posix()
+    text = document(results, place)
+    result_files.write([claim._asdict() for claim in claims(results)], folder / "claims.csv")
+    result_files.write(published.paper(), folder / "paper.csv")
+    result_files.write(published.anchors(), folder / "anchors.csv")
+    summary = readme.insert(readme_path.read_text(encoding="utf-8"), results)
+    for path, content in ((out, text), (readme_path, summary)):
+        files.write_text(path, content)
+    print(out)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.report", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "--results", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results"
-    )
-    parser.add_argument("--out", type=Path, default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
-    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", metavar="FILE", help="default: README.md")
+    parser = commands.parser("train.report", __doc__)
+    add = functools.partial(parser.add_argument, type=Path)
+    add("--results", default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    add("--out", default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
+    add("--readme", default=ROOT / "README.md", metavar="FILE", help="default: README.md")
     args = parser.parse_args(arguments)
-    try:
-        from train.report import plots
-    except ModuleNotFoundError as error:
-        print(f"train.report: needs {error.name}; install the tools: pip install -e '.[dev]'", file=sys.stderr)
-        return 1
-    try:
-        results = Results(args.results)
-        plots.draw(results, args.results / FOLDER)
-        place = Path(os.path.relpath(args.results / FOLDER, args.out.parent)).as_posix()
-        text = document(results, place)
-        result_files.write([claim._asdict() for claim in claims(results)], args.results / "claims.csv")
-        result_files.write(published.paper(), args.results / "paper.csv")
-        result_files.write(published.anchors(), args.results / "anchors.csv")
-        summary = readme.insert(args.readme.read_text(encoding="utf-8"), results)
-        for path, content in ((args.out, text), (args.readme, summary)):
-            files.write_text(path, content)
-    except (ValueError, FileNotFoundError) as error:
-        print(f"train.report: {error}", file=sys.stderr)
-        return 1
-    print(args.out)
-    return 0
+    return commands.run("train.report", lambda: work(args.results, args.out, args.readme))
 
 
 if __name__ == "__main__":
