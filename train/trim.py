@@ -26,8 +26,9 @@ from knob_core.models import GatedClassifier, KnobODE
 from knob_core.streams import ControlledStream
 from train import commands
 from train.measuring import branch_outputs
+from train.training import selection
 
-CORRUPTIONS = ("speckle_noise", "spatter")
+CORRUPTIONS = selection.require_training_corruptions(("speckle_noise", "spatter"))
 FRAMES = 32
 PATHS = 10  # images of one stream
 STREAMS = 16  # of each corruption, each between two severities of its own
