@@ -19,7 +19,8 @@ import torch
 from safetensors.torch import load_file
 
 from knob_core import checkpoint
-from train import checkpoints, fit, loop
+from train import fit
+from train.training import loop, saved_state
 
 State = dict[str, torch.Tensor]
 
@@ -130,7 +131,7 @@ def test_divergence_stops_and_keeps_the_last_good_state(tmp_path: Path, monkeypa
     monkeypatch.setattr(loop, "_one_step", poisoned)
     with pytest.raises(loop.Diverged, match=r"no longer a number in epoch 2.*last good state is kept"):
         tiny_run.run(tmp_path, "static", recipe)
-    tensors, header = checkpoints.read(tmp_path / "paper" / "static-s0" / "state.safetensors")
+    tensors, header = saved_state.read(tmp_path / "paper" / "static-s0" / "state.safetensors")
     assert header["epoch"] == 1
     assert all(torch.isfinite(value).all() for value in tensors.values())
 

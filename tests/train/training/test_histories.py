@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from train import histories
+from train.training import histories
 
 
 def test_runs_become_one_table(tmp_path: Path) -> None:

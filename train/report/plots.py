@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from knob_core import theory
+from knob_core import files, theory
 from train.report.claims import trade_off_means
-from train.report.results import GATED, NAMES, Results
+from train.report.result_set import GATED, NAMES, Results
 
 matplotlib.use("Agg")
 
@@ -239,10 +239,6 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
 
 def draw(results: Results, folder: Path) -> None:
     """Every figure as PNG; each file whole or not at all, and free of dates."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, make in FIGURES.items():
-        with matplotlib.rc_context(STYLE):
-            figure = make(results)
-            part = folder / f"{name}.png.part"
-            figure.savefig(part, format="png", metadata={"Software": None})
-        part.replace(folder / f"{name}.png")
+        with matplotlib.rc_context(STYLE), files.replacing(folder / f"{name}.png") as temporary:
+            make(results).savefig(temporary, format="png", metadata={"Software": None})

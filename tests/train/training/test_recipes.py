@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from train import recipes
+from train.training import recipes
 
 
 def test_the_paper_recipe_is_the_papers_protocol() -> None:

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from knob_core.assets import ROOT
-from train import published, tables
+from knob_core.library import result_files
 from train.report import __main__ as report
-from train.report import readings, readme
+from train.report import published, readings, readme
 from train.report.claims import calmest, claims
-from train.report.results import NAMES, Results, Spread, markdown, number
+from train.report.result_set import NAMES, Results, Spread, markdown, number
 
 pytestmark = pytest.mark.skipif(
-    not (tables.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
+    not (result_files.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
 )
 
 
 @pytest.fixture
 def results() -> Results:
-    return Results(tables.RESULTS)
+    return Results(result_files.RESULTS)
 
 
 def verdict(results: Results, begins: str) -> bool:
@@ -48,7 +48,7 @@ def test_a_readme_without_its_markers_is_left_alone(text: str, results: Results)
 
 
 def test_the_shipped_verdicts_are_what_the_files_give(results: Results) -> None:
-    shipped = tables.read(tables.RESULTS / "claims.csv")
+    shipped = result_files.read(result_files.RESULTS / "claims.csv")
     now = claims(results)
     assert shipped["what"].tolist() == [claim.what for claim in now]
     assert shipped["holds"].tolist() == [claim.holds for claim in now]
@@ -129,11 +129,11 @@ def test_readings_follow_the_numbers(results: Results) -> None:
 
 def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "results"
-    shutil.copytree(tables.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
+    shutil.copytree(result_files.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
     readme_copy = Path(shutil.copy(ROOT / "README.md", tmp_path / "README.md"))
     assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md"), "--readme", str(readme_copy)]) == 0
     assert "](results/figures/e1.png)" in (tmp_path / "R.md").read_text(encoding="utf-8")
-    assert (folder / "claims.csv").read_bytes() == (tables.RESULTS / "claims.csv").read_bytes()
+    assert (folder / "claims.csv").read_bytes() == (result_files.RESULTS / "claims.csv").read_bytes()
     assert len(list((folder / "figures").glob("*.png"))) == 7
 
 
@@ -144,9 +144,9 @@ def test_a_missing_file_is_named_with_its_command(tmp_path: Path, capsys: pytest
 
 
 def test_spread_and_tables_by_hand() -> None:
-    assert Spread.of(np.array([0.5, 0.7])).show(2, 100) == "60.00 ± 14.14"
-    assert Spread.of(np.array([0.5])).show(1) == "0.5"
-    assert Spread.of(np.array([])).show(1) == "-"
+    assert Spread(0.6, 0.02**0.5).show(2, 100) == "60.00 ± 14.14"
+    assert Spread(0.5, np.nan).show(1) == "0.5"
+    assert Spread(np.nan, np.nan).show(1) == "-"
     assert markdown(["a", "b"], [["x", "1"]]) == "| a | b |\n|---|---:|\n| x | 1 |"
     assert number(float("nan")) == "-"
     assert number(1.005, 1) == "1.0"

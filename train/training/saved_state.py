@@ -6,17 +6,17 @@ safetensors with a JSON header; nothing is pickled. Randomness needs no state: i
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as serialise
 from torch import Tensor, nn
 
-from train.averaging import WeightAverage
-from train.recipes import differences
+from knob_core import files
+from train.training.averaging import WeightAverage
+from train.training.recipes import differences
 
 
 def save(
@@ -32,12 +32,8 @@ def save(
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in entries.items()}
     if average is not None:
         tensors |= {f"average.{name}": value for name, value in average.mean.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    save_file({name: value.contiguous() for name, value in tensors.items()}, temporary, {"header": json.dumps(header)})
-    with temporary.open("r+b") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    whole = {name: value.contiguous() for name, value in tensors.items()}
+    files.write_bytes(path, serialise(whole, {"header": json.dumps(header)}), sync=True)
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import pandas as pd
+
 
 class PaperRow(NamedTuple):
     """Tables 1 and 2 of the paper (ResNet-18, CIFAR-10-C with all 19 corruptions, Reset Mode, mean of three runs)."""
@@ -43,3 +45,13 @@ ANCHORS = (
     Anchor("AugMix + JSD + RLAT", "ResNet-18", 89.6, 0.045),
     Anchor("SNGP + AugMix", "WRN-28-10", None, 0.015),
 )
+
+
+def paper() -> pd.DataFrame:
+    """The paper's rows as a table, one a method."""
+    return pd.DataFrame([{"method": method, **row._asdict()} for method, row in PAPER.items()])
+
+
+def anchors() -> pd.DataFrame:
+    """The published anchors as a table."""
+    return pd.DataFrame([anchor._asdict() for anchor in ANCHORS])

@@ -9,7 +9,7 @@ from knob_core import gate, metrics
 from knob_core.branches import Branches
 from knob_core.response import respond
 from knob_core.settings import Settings
-from train import stream_tables
+from train.measuring import stream_tables
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from knob_core.branches import Branches
 from knob_core.probes import dynamics
 from knob_core.response import respond
 from knob_core.settings import Settings
-from train import stream_pixels
+from train.measuring import stream_images
 
 GATE_FREQUENCIES = np.geomspace(0.002, 0.45, 24).round(6)  # cycles/frame
 GATE_SETTINGS = ((0.7, 0.4), (1.0, 0.4), (0.2, 0.8), (2.0, 0.2), (0.7, 1.5))  # (zeta, omega_n)
@@ -46,12 +46,12 @@ def stream_bode(
     tones: dict[str, Branches], method: str, settings: Settings, context: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """s -> g of one model at continuous and at rounded severities; theory is the gate's own curve."""
-    freq = np.array(stream_pixels.TONES)
+    freq = np.array(stream_images.TONES)
     ideal = theory.frequency_response(settings.zeta, settings.omega_n, freq)
     for rounded in (False, True):
-        units = [stream_pixels.tone_unit(f, rounded) for f in stream_pixels.TONES]
+        units = [stream_images.tone_unit(f, rounded) for f in stream_images.TONES]
         paths = [respond(tones[unit], settings, method)[0].g for unit in units]
-        bode = dynamics.stream_bode(paths, freq, stream_pixels.TONE_FIRST)
+        bode = dynamics.stream_bode(paths, freq, stream_images.TONE_FIRST)
         for i in range(len(freq)):
             row = {name: values[i] for name, values in asdict(bode).items()}
             gate_db = _db(ideal)[i] - _db(ideal)[0] if settings.on and method == "knob-ode" else 0.0

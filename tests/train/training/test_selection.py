@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from knob_core import corruptions
-from train import selection, trim
+from train import trim
+from train.training import selection
 
 
 def test_training_corruptions_and_clean_pass_as_they_came() -> None:

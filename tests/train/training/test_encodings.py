@@ -10,7 +10,7 @@ import torch
 
 from knob_core.models import METHODS, Encoder, build
 from train import fit
-from train.encodings import Encodings
+from train.training.encodings import Encodings
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from knob_core import fusion
 from knob_core.models import MODES
 from knob_core.probes import learning, temperature
-from train.branch_cache import BranchCache
-from train.branching import BranchArrays, Member
-from train.pixels import CellPixels
+from train.measuring.branch_cache import BranchCache
+from train.measuring.branch_outputs import BranchArrays, Member
+from train.measuring.cell_images import CellPixels
 
 Rows = list[dict[str, Any]]
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from knob_core import augmentations, corruptions, seeding
-from train.recipes import Recipe
+from train.training.recipes import Recipe
 
 WINDOW = 24  # pixels seen in a stage's first epochs
 PADDING = 4

@@ -1,15 +1,19 @@
-"""The report's tables, as Markdown: every number from a result file or from `train.published`."""
+"""The report's tables, as Markdown: every number from a result file or from `train.report.published`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from knob_core.corruptions import NAMES as CORRUPTIONS
 from knob_core.corruptions import TRAINING
-from train import published
+from knob_core.library import benchmark
+from train.report import published
 from train.report.claims import claims, noise_streams
-from train.report.results import GATED, NAMES, Results, markdown, number
+from train.report.result_set import GATED, NAMES, Results, Spread, markdown, number
 
+ANCHORED = ("static", "knob-ode")  # of ours, beside what others published
 VARIANTS = (
     "static",
     "attention",
@@ -35,21 +39,26 @@ def verdicts(results: Results) -> str:
 
 def main_table(results: Results) -> str:
     """Table 1, ours and the paper's side by side."""
+    names = [NAMES[method] for method in results.methods]
+    paper = published.paper()
+    all_19, unseen, clean = (
+        benchmark.table_1(results["summary"], paper, "fused", scope).set_index("method").reindex(names)
+        for scope in ("all 19", "standard 15", "clean")
+    )
     rows = []
-    for method in results.methods:
-        paper = published.PAPER[method]
-        accuracy, ece = (results.over_seeds(method, "fused", "all 19", name) for name in ("accuracy", "ece_deb"))
+    for name in names:
+        row: Any = all_19.loc[name]
         rows.append(
             [
-                NAMES[method],
-                accuracy.show(2, 100),
-                number(paper.avg_c),
-                number(100 - 100 * accuracy.mean),
-                number(100 - paper.avg_c),
-                ece.show(4),
-                number(paper.ece_deb, 4),
-                results.over_seeds(method, "fused", "standard 15", "accuracy").show(2, 100),
-                results.over_seeds(method, "fused", "clean", "accuracy").show(2, 100),
+                name,
+                _spread(row, "Avg-C, %", "± Avg-C", 2),
+                number(row["paper's Avg-C, %"]),
+                number(row["Err-C, %"]),
+                number(row["paper's Err-C, %"]),
+                _spread(row, "ECE (debiased)", "± ECE", 4),
+                number(row["paper's ECE"], 4),
+                _spread(unseen.loc[name], "Avg-C, %", "± Avg-C", 2),
+                _spread(clean.loc[name], "Avg-C, %", "± Avg-C", 2),
             ]
         )
     header = [
@@ -57,6 +66,10 @@ def main_table(results: Results) -> str:
         "clean %",
     ]  # fmt: skip
     return markdown(header, rows)
+
+
+def _spread(row: Any, mean: str, scatter: str, digits: int) -> str:
+    return Spread(row[mean], row.get(scatter, np.nan)).show(digits)
 
 
 def outputs_table(results: Results) -> str:
@@ -108,47 +121,52 @@ def temperature_table(results: Results) -> str:
 
 
 def anchors_table(results: Results) -> str:
-    rows = [[a.what, a.network, number(a.avg_c, 1) if a.avg_c else "-", number(a.ece, 3)] for a in published.ANCHORS]
+    """What others published, and two of ours."""
     width = min(model["width"] for model in results.note["models"].values())
-    for method in ("static", "knob-ode"):
-        accuracy, ece = (results.over_seeds(method, "fused", "standard 15", m) for m in ("accuracy", "ece"))
-        rows.append([f"ours, {NAMES[method]}", f"ResNet-18, width {width}", accuracy.show(1, 100), ece.show(3)])
+    shown = benchmark.anchors(published.anchors(), results["summary"])
+    rows = []
+    for _, row in shown.iterrows():
+        ours = row["training"].startswith("ours, ")
+        if not ours or row["training"] in [f"ours, {NAMES[method]}" for method in ANCHORED]:
+            network = f"{row['network']}, width {width}" if ours else row["network"]
+            accuracy, ece = _spread(row, "Avg-C, %", "± Avg-C", 1), _spread(row, "ECE", "± ECE", 3)
+            rows.append([row["training"], network, accuracy, ece])
     return markdown(["training (standard 15)", "network", "Avg-C %", "ECE"], rows)
 
 
 def cost_table(results: Results) -> str:
     """Table 2."""
     rows = []
-    for row in results["cost"].itertuples():
-        paper = published.PAPER[row.method]
-        wide = row.width == 64
-        ratio = paper.latency_ms / published.PAPER["static"].latency_ms
+    for _, row in benchmark.table_2(results["cost"], published.paper()).iterrows():
+        wide = row["width"] == benchmark.PAPER_WIDTH
+        quartiles = f"{row['ratio, 1st quartile']:.2f} to {row['ratio, 3rd quartile']:.2f}"
         rows.append(
             [
-                NAMES[row.method],
-                str(row.width),
-                number(row.parameters / 1e6),
-                number(paper.params_m) if wide else "",
-                number(row.macs / 1e9, 4),
-                number(paper.gflops, 4) if wide else "",
-                number(row.latency_ms),
-                f"{row.ratio_to_static:.2f} ({row.ratio_q25:.2f} to {row.ratio_q75:.2f})",
-                number(ratio) if wide else "",
+                row["method"],
+                str(row["width"]),
+                number(row["parameters, M"]),
+                number(row["paper's parameters, M"]) if wide else "",
+                number(row["GMAC"], 4),
+                number(row["paper's GFLOPs"], 4) if wide else "",
+                number(row["latency, ms"]),
+                f"{row['ratio to Static']:.2f} ({quartiles})",
+                number(row["paper's ratio"]) if wide else "",
             ]
         )
     header = ["method", "width", "parameters, M", "paper", "GMAC", "paper", "latency, ms", "ratio to Static", "paper"]
     return markdown(header, rows)
 
 
-def corruption_table(results: Results, metric: str, digits: int, scale: float) -> str:
+def corruption_table(results: Results, metric: str, digits: int) -> str:
     """One row for each corruption, mean over severities and seeds, Reset Mode."""
-    mean = results["cells"].groupby(["corruption", "method"])[f"fused_{metric}"].mean()
+    shown = benchmark.per_corruption(results["cells"], "fused", metric, CORRUPTIONS)
+    seen = {name.replace("_", " ") for name in TRAINING}
     rows = []
-    for name in ("clean", *CORRUPTIONS):
-        if name in mean.index.get_level_values(0):
-            label = name.replace("_", " ") + (" (seen in training)" if name in TRAINING else "")
-            rows.append([label, *(number(scale * mean[name, method], digits) for method in results.methods)])
-    return markdown(["corruption", *(NAMES[method] for method in results.methods)], rows)
+    for _, row in shown.iterrows():
+        name, *values = row
+        label = f"{name} (seen in training)" if name in seen else name
+        rows.append([label, *(number(value, digits) for value in values)])
+    return markdown(list(shown.columns), rows)
 
 
 def e1_table(results: Results) -> str:

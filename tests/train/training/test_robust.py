@@ -10,9 +10,10 @@ import tiny_run
 import torch
 
 from knob_core import checkpoint
-from train import checkpoints, fit, loop, recipes
-from train.batches import Loader, augment_share
-from train.recipes import PAPER, POCKET, ROBUST, Recipe
+from train import fit
+from train.training import loop, recipes, saved_state
+from train.training.batches import Loader, augment_share
+from train.training.recipes import PAPER, POCKET, ROBUST, Recipe
 
 ROOT = Path(__file__).resolve().parents[2]
 assert ROBUST.warm is not None
@@ -40,7 +41,7 @@ def uncut(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, State]:
 
 
 def saved(folder: Path) -> tuple[State, dict]:
-    return checkpoints.read(folder / "robust" / "warm-s0" / "state.safetensors")
+    return saved_state.read(folder / "robust" / "warm-s0" / "state.safetensors")
 
 
 def test_interruptions_anywhere_change_no_bit(

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from knob_core import corruptions, data
-from train.batches import Loader, augment, corrupt_chunk
-from train.recipes import POCKET
+from train.training.batches import Loader, augment, corrupt_chunk
+from train.training.recipes import POCKET
 
 RECIPE = replace(POCKET, batch=64, chunk=16)
 

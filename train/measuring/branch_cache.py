@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from knob_core import files
 from knob_core.data import Images
-from train.branching import BranchArrays, Member, compute
+from train.measuring.branch_outputs import BranchArrays, Member, compute
 
 NAMES = ("z_static", "z_dyn", "u_star")
 
@@ -41,15 +42,11 @@ class BranchCache:
         images = self.pixels.render(unit)
         found = [compute(missing, part) for part in images]  # one for each severity
         for member in missing:
-            path = self.path(member, unit)
             parts = [result[member.branches] for result in found]
             buffer = io.BytesIO()
             arrays = {name: np.stack([getattr(part, name) for part in parts]) for name in NAMES}
             np.savez(buffer, allow_pickle=False, **arrays)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part_path = path.with_name(path.name + ".part")
-            part_path.write_bytes(buffer.getvalue())
-            part_path.replace(path)
+            files.write_bytes(self.path(member, unit), buffer.getvalue())
 
     def load(self, member: Member, unit: str) -> list[BranchArrays]:
         """The outputs of a unit, one for each severity."""

@@ -15,9 +15,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from knob_core import corruptions, fusion
 from knob_core.models import GatedClassifier, KnobODE, ODELite, Outputs, Ungated
-from train.batches import Batch
-from train.encodings import Encodings, Key
-from train.recipes import Recipe
+from train.training.batches import Batch
+from train.training.encodings import Encodings, Key
+from train.training.recipes import Recipe
 
 STREAM = -1  # ends the key of a batch's short streams
 OPEN, SHUT = 0.9, 0.15  # the gate that the severity target wants on clean images and at severity 5

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from train.averaging import WeightAverage
+from train.training.averaging import WeightAverage
 
 
 def one_weight(value: float) -> nn.Module:

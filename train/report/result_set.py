@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,32 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from train import tables
+from knob_core.library import benchmark, result_files
+from knob_core.library.benchmark import METHODS as NAMES
 
-MADE_BY = {
-    "cells": "python -m train.evaluate",
-    "summary": "python -m train.evaluate",
-    "temperatures": "python -m train.evaluate",
-    "e1": "python -m train.evaluate",
-    "e1_summary": "python -m train.evaluate",
-    "e1_reliability": "python -m train.evaluate",
-    "e2_test": "python -m train.evaluate",
-    "learning": "python -m train.evaluate",
-    "cost": "python -m train.cost",
-    "streams": "python -m train.library",
-    "trade_off": "python -m train.library",
-    "e3_gate_bode": "python -m train.library",
-    "e3_stream_bode": "python -m train.library",
-    "e3_step": "python -m train.library",
-    "e3_step_info": "python -m train.library",
-}
-NAMES = {
-    "static": "Static",
-    "attention": "Attention",
-    "knob-ia": "Knob-IA",
-    "ode-lite": "ODE-Lite",
-    "knob-ode": "Knob-ODE",
-}
 GATED = ("knob-ia", "ode-lite", "knob-ode")
 
 
@@ -49,15 +25,12 @@ class Results:
 
     def __getitem__(self, name: str) -> Any:  # a DataFrame; its stubs take every cell for a date, a text ...
         if name not in self.frames:
-            self.frames[name] = tables.read(self.folder / f"{name}.csv", MADE_BY[name])
+            self.frames[name] = result_files.read_table(name, self.folder)
         return self.frames[name]
 
     @cached_property
     def note(self) -> dict[str, Any]:
-        path = self.folder / "evaluation.json"
-        if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing; make it: python -m train.evaluate")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return result_files.read_note(self.folder)
 
     @cached_property
     def methods(self) -> list[str]:
@@ -71,9 +44,8 @@ class Results:
 
     def over_seeds(self, method: str, output: str, scope: str, metric: str) -> Spread:
         """Mean and scatter over seeds of an average over cells."""
-        frame = self["summary"]
-        rows = frame[(frame["method"] == method) & (frame["output"] == output) & (frame["scope"] == scope)]
-        return Spread.of(rows[metric].to_numpy())
+        found = benchmark.over_seeds(self["summary"], output, scope).set_index("method").reindex([method])
+        return Spread(float(found[f"{metric}_mean"].iloc[0]), float(found[f"{metric}_std"].iloc[0]))
 
 
 @dataclass(frozen=True)
@@ -82,13 +54,6 @@ class Spread:
 
     mean: float
     std: float  # NaN for a single seed
-
-    @classmethod
-    def of(cls, values: np.ndarray) -> Spread:
-        values = np.asarray(values, np.float64)
-        if not len(values):
-            return cls(np.nan, np.nan)
-        return cls(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else np.nan)
 
     def show(self, digits: int, scale: float = 1.0) -> str:
         if np.isnan(self.mean):

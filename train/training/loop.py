@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from train import checkpoints, distributed
-from train.averaging import WeightAverage
-from train.batches import WINDOW, Batch, Loader
-from train.losses import Step
-from train.progress import Progress
-from train.recipes import Recipe, Stage
+from train.training import distributed, saved_state
+from train.training.averaging import WeightAverage
+from train.training.batches import WINDOW, Batch, Loader
+from train.training.losses import Step
+from train.training.progress_bar import Progress
+from train.training.recipes import Recipe, Stage
 
 SAVE_SECONDS = 60.0  # between states within an epoch
 CHECK_STEPS = 20  # between looks at the running loss
@@ -105,7 +105,7 @@ def train(run: Run, progress: Progress) -> None:
     average = WeightAverage(max(1, round(horizon * steps))) if horizon else None
     epoch, step, sums = 0, 0, [0.0, 0.0, 0.0]
     if run.state_path.exists():
-        header = checkpoints.restore(run.state_path, run.model, optimizer, run.identity, average)
+        header = saved_state.restore(run.state_path, run.model, optimizer, run.identity, average)
         epoch, step, sums, run.history[:] = header["epoch"], header["step"], header["sums"], header["history"]
         scaler.load_state_dict(header["scaler"])
     elif not run.history:
@@ -114,7 +114,7 @@ def train(run: Run, progress: Progress) -> None:
     def save(epoch: int, step: int, sums: list[float]) -> None:
         if run.rank == 0:
             place = {"epoch": epoch, "step": step, "sums": sums, "history": run.history, "scaler": scaler.state_dict()}
-            checkpoints.save(run.state_path, run.model, optimizer, {"identity": run.identity, **place}, average)
+            saved_state.save(run.state_path, run.model, optimizer, {"identity": run.identity, **place}, average)
 
     def measure() -> dict[str, float]:
         with average.inside(run.model) if average is not None else nullcontext():

@@ -17,9 +17,9 @@ from knob_core import gate, metrics
 from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import Labels
 from knob_core.metrics import temperature_scaling
-from train.branch_cache import BranchCache
-from train.branching import BranchArrays, Member
-from train.pixels import HELD_OUT, CellPixels, HeldOutPixels
+from train.measuring.branch_cache import BranchCache
+from train.measuring.branch_outputs import BranchArrays, Member
+from train.measuring.cell_images import HELD_OUT, CellPixels, HeldOutPixels
 
 METRICS = ("accuracy", "nll", "brier", "ece", "ece_deb")
 FITTED_ON = dict(zip(("clean", "corrupted"), HELD_OUT, strict=True))

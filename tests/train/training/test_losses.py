@@ -7,9 +7,9 @@ from torch.nn.functional import cross_entropy
 
 from knob_core import models
 from knob_core.models import Outputs
-from train import losses
-from train.batches import Batch
-from train.recipes import POCKET
+from train.training import losses
+from train.training.batches import Batch
+from train.training.recipes import POCKET
 
 
 def batch_of(labels: torch.Tensor, severity: torch.Tensor) -> Batch:
