@@ -1,7 +1,7 @@
 """The command `knob`: `knob app`, `knob train ...`, `knob evaluate ...`; the same as `python -m ...` in a clone.
 
-The installed package is the library `knob_core` alone. The console (app/) and the commands of train/ are run from a clone
-of the repository: the one that the current folder is in, else the one that this package was installed from with
+The installed package is the library `knob_core` alone. The console (app/) and the commands of train/ are run from a
+clone of the repository: the one that the current folder is in, else the one that this package was installed from with
 `pip install -e`. Each runs in a Python process of its own that finds the clone's packages first.
 """
 

@@ -70,7 +70,7 @@ class GatedSource:
 
 
 def source_of(model: Any, device: str = "auto") -> Source:
-    """A source from a shipped model's name, a checkpoint's path, one of our models, or something that is a source already."""
+    """A source from a shipped model's name, a checkpoint's path, a model of ours, or what is a source already."""
     if isinstance(model, Source):
         return model
     from knob_core import assets, checkpoint, devices, models

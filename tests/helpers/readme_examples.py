@@ -1,4 +1,4 @@
-"""The README's examples, run with what they leave to the reader: a camera, a model. Also a script, for other folders."""
+"""The README's examples, run with what they leave to the reader: a camera, a model. Also a script for other folders."""
 
 from __future__ import annotations
 

@@ -47,5 +47,7 @@ def test_a_model_by_name_and_a_path_by_itself(tmp_path: Path, monkeypatch: pytes
 def test_the_environment_variable_comes_first(named: str) -> None:
     code = "from knob_core.assets import ASSETS; print(ASSETS)"
     environment = {**os.environ, "KNOB_ASSETS": named}
-    done = subprocess.run([sys.executable, "-c", code], cwd=assets.ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=assets.ROOT, env=environment, capture_output=True, text=True
+    )
     assert done.stdout.strip() == (named or str(assets.ROOT / "assets"))
