@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from train import branching, evaluate, tables
 
 AGAIN = "shot_noise"
 
 
+@pytest.mark.slow
 def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None:
     seed = 0
     files = sorted(branching.CHECKPOINTS.glob(f"*-s{seed}.safetensors"))
