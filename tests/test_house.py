@@ -29,6 +29,8 @@ LIGHT = (
     "settings",
     "branches",
     "measures.stability",
+    "measures.change",
+    "streams.change",
     "data",
     "library",
 )

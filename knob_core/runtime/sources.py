@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-if TYPE_CHECKING:  # knob_core.wrap imports this module
+if TYPE_CHECKING:  # `knob_core.wrap` imports this module
     from knob_core.wrap.command import Command
 
 
