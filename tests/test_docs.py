@@ -50,6 +50,13 @@ def test_the_commands_of_a_page_exist(page: str) -> None:
     assert set(re.findall(r"(?:^ +|`)make (\w+)", text, re.MULTILINE)) <= targets
 
 
+def test_the_files_that_a_newcomer_is_shown_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:app|knob_core|train|tests|docs)/[\w/.]*)`", text)
+    assert len(paths) > 15
+    assert not [path for path in paths if not (ROOT / path).exists()]
+
+
 def test_the_menu_lists_every_page(build: ModuleType) -> None:
     assert {f"{name}.md" for name in build.GUIDE} == set(PAGES)
 
