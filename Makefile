@@ -24,18 +24,15 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# node_modules is made where there is npm, and only when package.json changed.
-javascript: $(if $(wildcard package.json),$(if $(shell command -v npm),node_modules/.made))
-ifeq ($(wildcard package.json),)
-	@:
-else ifeq ($(shell command -v npm),)
-	@echo "JavaScript was not checked: it needs Node.js 20 or newer with npm (https://nodejs.org, or apt-get install nodejs npm)"
-else
-	npm run --silent check
-endif
+# node_modules is made where there is a Node.js that the tools run on, and only when package.json changed.
+NODE := $(and $(wildcard package.json),$(shell command -v npm),$(shell node -e \
+	'const [major, minor] = process.versions.node.split("."); if (major * 100 + +minor >= 2019) console.log("fits")'))
 
-node_modules/.made: package.json $(wildcard package-lock.json)
-	npm $(if $(wildcard package-lock.json),ci,install) --no-audit --no-fund --loglevel=error
+javascript: $(if $(NODE),node_modules/.made)
+	@$(if $(NODE),npm run --silent check,echo "JavaScript was not checked: that needs Node.js 20.19 or newer with npm (https://nodejs.org)")
+
+node_modules/.made: package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
 	touch $@
 
 unit: $(VENV)/.dev
