@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from app.console.stream_choice import CORRUPTION_NAMES
+from knob_core import methods
 from knob_core.library import benchmark as tables
 from knob_core.library.benchmark import METHODS, METRICS, anchors, order, over_seeds, table_1, table_2
 

@@ -127,6 +127,7 @@ def test_readings_follow_the_numbers(results: Results) -> None:
     assert "1.77" in readings.cost(results) != before
 
 
+@pytest.mark.slow
 def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     shutil.copytree(result_files.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from knob_core.library import result_files
 from train import evaluate
@@ -13,6 +14,7 @@ from train.measuring import branch_outputs
 AGAIN = "shot_noise"
 
 
+@pytest.mark.slow
 def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None:
     seed = 0
     files = sorted(branch_outputs.CHECKPOINTS.glob(f"*-s{seed}.safetensors"))
