@@ -25,14 +25,17 @@ from PIL import Image
 from knob_core.response import respond
 from knob_core.settings import Settings
 from knob_core.uploads import archive, limits, read_logits, read_pictures, tables
-from knob_core.uploads.pictures import FORMATS, natural
+from knob_core.uploads import parquet as parquet_reader
+from knob_core.uploads.pictures import natural
+from knob_core.uploads.stills import FORMATS
 
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """Bombs of a handy size; the real limits are compared in one test."""
     monkeypatch.setattr(archive, "MAX_UNPACKED", 10_000_000)
-    monkeypatch.setattr(tables, "MAX_VALUES", 1_000_000)
+    for module in (tables, parquet_reader):
+        monkeypatch.setattr(module, "MAX_VALUES", 1_000_000)
 
 
 RNG = np.random.default_rng(0)
@@ -207,7 +210,7 @@ def bomb(size: int = 20_000_000) -> bytes:
 
 def liar() -> bytes:
     """A zip that declares a hundred bytes and holds ten thousand."""
-    content = bytearray(zipped({"a.npy": bytes(10_000)}, compression=zipfile.ZIP_DEFLATED))
+    content = bytearray(zipped({"logits.npy": bytes(10_000)}, compression=zipfile.ZIP_DEFLATED))
     for signature, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         start = content.index(signature)
         content[start + at : start + at + 4] = struct.pack("<I", 100)

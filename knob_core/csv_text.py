@@ -1,0 +1,215 @@
+"""CSV text from anybody: one definition for logits, labels and severities.
+
+UTF-8 with or without a byte-order mark; cells between commas, semicolons or tabs, whichever the first line has, in
+quotes where needed; rows of nothing but empty cells are skipped. `rows` is the definition, by Python's csv module.
+`read_columns` gives the same numbers for large tables, block by block with pandas' compiled parser; a block that it may
+read otherwise, or not at all, is given to `rows`, which names the wrong cell.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+DELIMITERS = (",", ";", "\t")
+BLANK = b' \t\v\f\n,;"'  # what a row without content consists of
+BLOCK = 1 << 20  # bytes that are parsed at once
+MAX_BLOCK = 1 << 22  # for wide tables
+MOST_QUOTED = 100_000  # delimiters of one line, where quotes may hide some
+NUMBER, TEXT, IGNORED = "number", "text", "ignored"  # what a column holds
+NAN = ["nan", "NaN"]
+DOUBTFUL = re.compile(rb'true|false|[^,;\t\n "]"[^,;\t\n "]', re.IGNORECASE)  # pandas reads 1 for true, 34 for "3"4
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of text: row i holds texts[codes[i]]."""
+
+    codes: np.ndarray  # (rows,) int64; any shape where it is no column
+    texts: tuple[str, ...]  # each different text once
+
+
+@dataclass(frozen=True)
+class CsvText:
+    """A text that was checked: UTF-8 without byte-order mark and NUL, every line ends in \\n."""
+
+    name: str  # how refusals call it
+    content: bytes
+    delimiter: str
+    check: Callable[[], None]  # raises when reading has to stop
+    lines_before: int = 0  # where `content` is a part of the whole
+
+    def where(self, line: int) -> str:
+        """`line` as a refusal says it."""
+        return f"{self.name}, line {line}" if self.name else f"line {line}"
+
+
+def opened(name: str, content: bytes, check: Callable[[], None] = lambda: None) -> CsvText:
+    """Check the encoding and find the delimiter; `check` is called while rows are read, and may raise."""
+    label = name or "the file"
+    content = content.removeprefix(codecs.BOM_UTF8)
+    _require_utf8(label, content)
+    if b"\0" in content:
+        raise ValueError(f"{label} holds NUL bytes, so it is no text; expected a CSV file")
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    start = len(content) - len(content.lstrip(BLANK))
+    line = content[content.rfind(b"\n", 0, start) + 1 : content.find(b"\n", start) % (len(content) + 1)]
+    delimiter = next((mark for mark in DELIMITERS if mark.encode() in line), ",")
+    return CsvText(name, content, delimiter, check)
+
+
+def _require_utf8(label: str, content: bytes) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for at in range(0, len(content), BLOCK):  # not at once: as a str, a text may take four times its bytes
+        waiting = len(decoder.getstate()[0])
+        try:
+            decoder.decode(content[at : at + BLOCK], final=at + BLOCK >= len(content))
+        except UnicodeDecodeError as error:
+            place = at - waiting + error.start
+            raise ValueError(f"{label} is not UTF-8 text: byte {content[place]:#04x} at {place}") from error
+
+
+def rows(text: CsvText, most_columns: int, exactly: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of every row that is not empty, one at a time; a line with more cells is refused unsplit."""
+    reader = csv.reader(_lines(text, most_columns, exactly), delimiter=text.delimiter, strict=True)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield text.lines_before + reader.line_num, cells
+    except csv.Error as error:
+        line = text.lines_before + reader.line_num
+        raise ValueError(f"{text.where(line)} is not CSV: {str(error)[:80]}") from error
+
+
+def _lines(text: CsvText, most_columns: int, exactly: bool) -> Iterator[str]:
+    mark = text.delimiter.encode()
+    for number, line in enumerate(io.BytesIO(text.content), text.lines_before + 1):
+        if number % 1000 == 0:
+            text.check()
+        cells = line.count(mark) + 1
+        if exactly and cells != most_columns and b'"' not in line and line.strip(BLANK):
+            raise ValueError(f"{text.where(number)} has {cells:,} cells, expected {most_columns}")
+        if cells > max(most_columns, MOST_QUOTED if exactly else 0):
+            raise ValueError(f"{text.where(number)} has {cells:,} cells, expected at most {most_columns:,}")
+        yield line.decode()
+
+
+def read_columns(
+    text: CsvText, kinds: Sequence[str], header: int, most_texts: int
+) -> tuple[np.ndarray, dict[int, Words]]:
+    """Numbers (rows, n) of NUMBER columns and words of TEXT columns, from below the line `header` (0: none) on."""
+    block_reader = _BlockReader(kinds, most_texts)
+    numbers, count = np.empty((text.content.count(b"\n") + 1, len(block_reader.numeric))), 0  # more rows than there are
+    for part in _blocks(text, header):
+        text.check()
+        block = block_reader.read(part)
+        numbers[count : count + len(block)] = block
+        count += len(block)
+    codes, known = block_reader.codes, block_reader.known
+    return numbers[:count], {i: Words(np.concatenate(codes[i]), tuple(known[i])) for i in known}
+
+
+def _blocks(text: CsvText, header: int) -> Iterator[CsvText]:
+    """The text below the header in parts of whole lines."""
+    content, at, line = text.content, 0, header
+    for _ in range(header):
+        at = content.find(b"\n", at) + 1 or len(content)
+    width = (content.find(b"\n", at) + 1 or len(content)) - at
+    size = min(max(BLOCK, 256 * width), MAX_BLOCK)
+    while at < len(content):
+        end = content.find(b"\n", at + size) + 1 or len(content)
+        block = content[at:end]
+        yield replace(text, content=block if block.endswith(b"\n") else block + b"\n", lines_before=line)
+        at, line = end, line + block.count(b"\n")
+
+
+class _BlockReader:
+    """Reads block after block of a table whose columns are known; keeps the words, returns the numbers."""
+
+    def __init__(self, kinds: Sequence[str], most_texts: int) -> None:
+        self.kinds, self.most_texts = kinds, most_texts
+        self.numeric = [i for i, kind in enumerate(kinds) if kind == NUMBER]
+        self.worded = [i for i, kind in enumerate(kinds) if kind == TEXT]
+        self.known: dict[int, dict[str, int]] = {i: {} for i in self.worded}
+        self.codes: dict[int, list[np.ndarray]] = {i: [np.empty(0, np.int64)] for i in self.worded}
+
+    def read(self, text: CsvText) -> np.ndarray:
+        """Numbers (rows, n) of one block."""
+        if _regular(text, len(self.kinds)) and not DOUBTFUL.search(text.content):
+            try:
+                return self._compiled(text)
+            except ValueError:  # also pandas' ParserError: the exact reader says which cell it is
+                pass
+        return self._exact(text)
+
+    def _compiled(self, text: CsvText) -> np.ndarray:
+        import pandas as pd
+
+        options: dict[str, Any] = {"dtype": np.float64, "na_values": NAN}
+        if len(self.numeric) < len(self.kinds):  # by column, which takes longer where there are thousands
+            each = dict.fromkeys(self.numeric, np.float64) | dict.fromkeys(self.worded, object)
+            options = {"dtype": each, "na_values": dict.fromkeys(self.numeric, NAN), "usecols": sorted(each)}
+        frame = pd.read_csv(
+            io.BytesIO(text.content), sep=text.delimiter, header=None, names=list(range(len(self.kinds))),
+            index_col=False, keep_default_na=False, encoding="utf-8", engine="c", low_memory=False, **options,
+        )  # fmt: skip
+        self._keep(text, {i: frame[i].tolist() for i in self.worded})
+        return frame[self.numeric].to_numpy(np.float64) if self.worded else frame.to_numpy(np.float64)
+
+    def _exact(self, text: CsvText) -> np.ndarray:
+        columns, numbers = len(self.kinds), []
+        words: dict[int, list[str]] = {i: [] for i in self.worded}
+        for line, cells in rows(text, columns, exactly=True):
+            if len(cells) != columns:
+                raise ValueError(f"{text.where(line)} has {len(cells):,} cells, expected {columns}")
+            numbers.append([_number(text, line, cells[i]) for i in self.numeric])
+            for i in self.worded:
+                words[i].append(cells[i])
+        self._keep(text, words)
+        return np.array(numbers, np.float64).reshape(-1, len(self.numeric))
+
+    def _keep(self, text: CsvText, words: dict[int, list[str]]) -> None:
+        for i, column in words.items():
+            known = self.known[i]
+            self.codes[i].append(np.array([known.setdefault(word.strip(), len(known)) for word in column], np.int64))
+            if len(known) > self.most_texts:
+                raise ValueError(f"{text.name}: column {i + 1} has {len(known):,} words, expected {self.most_texts:,}")
+
+
+def _regular(text: CsvText, columns: int) -> bool:
+    """Every line that is not blank has as many cells: said by counting bytes, without a loop over lines."""
+    if len(text.content) > 2 * MAX_BLOCK:
+        return False  # one line is as long as a block
+    b = np.frombuffer(text.content, np.uint8)
+    outside = np.cumsum(b == ord('"'), dtype=np.int32) % 2 == 0
+    ends = np.flatnonzero((b == ord("\n")) & outside)
+    if not len(ends) or ends[-1] != len(b) - 1:
+        return False  # a quote is not closed
+    marks = np.cumsum((b == ord(text.delimiter)) & outside, dtype=np.int32)[ends]
+    solid = np.cumsum(b > ord(" "), dtype=np.int32)[ends]
+    cells, blank = np.diff(marks, prepend=0) + 1, np.diff(solid, prepend=0) == 0
+    return bool(((cells == columns) | blank).all())
+
+
+def _number(text: CsvText, line: int, cell: str) -> float:
+    number = number_of(cell)
+    if number is None:
+        raise ValueError(f"{text.where(line)} holds {cell[:40]!r}, expected a number")
+    return number
+
+
+def number_of(cell: str) -> float | None:
+    """The number a cell holds, None where it holds something else."""
+    try:
+        return float(cell)
+    except ValueError:
+        return None
