@@ -14,7 +14,7 @@ from knob_core.uploads.limits import MAX_DECODED, MAX_SECONDS, short
 
 
 class Stopped(ValueError):
-    """The file may be good: reading it took too long, or was cancelled."""
+    """The file may be good: reading it cost too much, or was cancelled."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Budget:
         self.check(name)
         self.spent += size
         if self.spent > self.decoded:
-            raise ValueError(
+            raise Stopped(
                 f"{name}: what was decoded has more than {self.decoded:,} bytes in all, "
                 "expected a shorter or smaller file"
             )

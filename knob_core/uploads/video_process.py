@@ -24,6 +24,7 @@ from knob_core.uploads.stills import SIZE
 from knob_core.uploads.video import read
 
 ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-m", "knob_core.uploads.video_process")
 PATIENCE = 0.1  # s between two looks at the budget
 
 
@@ -38,9 +39,8 @@ def read_apart(name: str, kind: str, content: bytes, budget: Budget, most_frames
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "knob_core.uploads.video_process"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | one,
-    )  # fmt: skip
+        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | one
+    )
     try:
         said = _answer(process, json.dumps(asked).encode() + b"\n" + content, name, budget)
     finally:
@@ -57,10 +57,12 @@ def read_apart(name: str, kind: str, content: bytes, budget: Budget, most_frames
 
 
 def _answer(process: subprocess.Popen[bytes], question: bytes, name: str, budget: Budget) -> bytes:
+    given: bytes | None = question
     while True:
         try:
-            return process.communicate(question, timeout=PATIENCE)[0]
+            return process.communicate(given, timeout=PATIENCE)[0]
         except subprocess.TimeoutExpired:
+            given = None  # `communicate` goes on with what it was given first
             budget.check(name)
 
 
@@ -70,6 +72,8 @@ def main() -> None:
     content = sys.stdin.buffer.read()
     with contextlib.suppress(ImportError, ValueError, OSError):  # not every system can
         import resource
+
+        import av  # noqa: F401  (its libraries need room of their own)
 
         resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], asked["memory"]))
     name, budget = asked["name"], Budget(asked["seconds"], asked["decoded"])
