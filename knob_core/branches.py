@@ -1,12 +1,13 @@
 """The branch outputs of a stream: everything that does not depend on the knobs.
 
 Branches are computed once per stream; turning a knob re-runs only gate -> fusion -> measures on these arrays.
+Truth and severity may be one for all frames (labels) or all paths (severity), or one for each frame of each path.
 """
 
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Branches:
-    """R paths (images x noise realisations) of T frames over K classes."""
+    """R paths (images x noise realisations, or change streams) of T frames over K classes."""
 
     z_static: np.ndarray  # (R, T, K) logits
     z_dyn: np.ndarray  # (R, T, K) logits
     u_star: np.ndarray  # (R, T) the gate's command
-    labels: np.ndarray  # (R,) true class, -1 where unknown
-    severity: np.ndarray  # (T,) in [0, 5]
+    labels: np.ndarray  # (R,) true class, or (R, T) one a frame; -1 where unknown
+    severity: np.ndarray  # (T,) in [0, 5], or (R, T) where paths differ
+    content: np.ndarray | None = None  # (R, T) number of the picture, where it may change; None: unknown
+    segment: np.ndarray | None = None  # (R, T) kind of severity, a place in `streams.severity_segments.SEGMENTS`
 
     def __post_init__(self) -> None:
         if self.z_static.ndim != 3 or self.z_static.shape != self.z_dyn.shape:
@@ -28,23 +31,47 @@ class Branches:
                 f"z_static and z_dyn must share one shape (R, T, K), got {self.z_static.shape} and {self.z_dyn.shape}"
             )
         paths, frames, _ = self.z_static.shape
-        for name, shape in {"u_star": (paths, frames), "labels": (paths,), "severity": (frames,)}.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} must have shape {shape}, got {getattr(self, name).shape}")
+        whole = (paths, frames)
+        allowed = {"labels": ((paths,), whole), "severity": ((frames,), whole)}
+        for field in fields(self)[2:]:
+            array, shapes = getattr(self, field.name), allowed.get(field.name, (whole,))
+            if array is not None and array.shape not in shapes:
+                wanted = " or ".join(map(str, shapes))
+                raise ValueError(f"{field.name} must have shape {wanted}, got {array.shape}")
         for field in fields(self):
-            if not np.isfinite(getattr(self, field.name)).all():
+            array = getattr(self, field.name)
+            if array is not None and not np.isfinite(array).all():
                 raise ValueError(f"{field.name} has values that are not finite")
 
+    @property
+    def frame_labels(self) -> np.ndarray:
+        """The true class of every frame, (R, T); a view that must not be written to."""
+        labels = self.labels if self.labels.ndim == 2 else self.labels[:, None]
+        return np.broadcast_to(labels, self.u_star.shape)
 
-def save(branches: Branches, path: str | Path, dtype: str = "float16") -> None:
-    """Write as a compressed .npz; logits and commands in `dtype`. The file appears whole or not at all."""
+    @property
+    def frame_severity(self) -> np.ndarray:
+        """The severity of every frame of every path, (R, T); a view that must not be written to."""
+        return np.broadcast_to(self.severity, self.u_star.shape)
+
+
+STORED = {"labels": np.int16, "severity": np.float32, "content": np.int32, "segment": np.int8}  # as they lie in a file
+WHOLE_NUMBERS = ("labels", "content", "segment")
+REQUIRED = tuple(field.name for field in fields(Branches) if field.default is MISSING)
+
+
+def save(branches: Branches, path: str | Path, dtype: str = "float16", **others: np.ndarray) -> None:
+    """Write as a compressed .npz; logits and commands in `dtype`. The file appears whole or not at all.
+
+    `others` are further arrays that go into the same file; `load` does not look at them.
+    """
     arrays = {field.name: getattr(branches, field.name) for field in fields(branches)}
-    for name in ("z_static", "z_dyn", "u_star"):
-        arrays[name] = arrays[name].astype(dtype)
-    arrays["labels"] = arrays["labels"].astype(np.int16)
-    arrays["severity"] = arrays["severity"].astype(np.float32)
+    arrays = {name: array.astype(STORED.get(name, dtype)) for name, array in arrays.items() if array is not None}
+    twice = sorted(arrays.keys() & others.keys())
+    if twice:
+        raise ValueError(f"others has {', '.join(twice)}, which are arrays of the branches themselves")
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
+    np.savez_compressed(buffer, allow_pickle=False, **arrays, **others)
     path = Path(path)
     temporary = path.with_name(path.name + ".part")
     temporary.write_bytes(buffer.getvalue())
@@ -52,16 +79,17 @@ def save(branches: Branches, path: str | Path, dtype: str = "float16") -> None:
 
 
 def load(path: str | Path) -> Branches:
-    """Read what `save` wrote, as float32."""
+    """Read what `save` wrote, as float32 (whole numbers as int64); files without the optional arrays are fine."""
     names = [field.name for field in fields(Branches)]
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in names}
+            arrays = {name: file[name] for name in names if name in REQUIRED or name in file}
     except FileNotFoundError:
         raise
     except Exception as error:  # zipfile, zlib and numpy each have errors of their own for a damaged file
         raise ValueError(
-            f"{path} is not a whole branches file ({error}); wanted an .npz with {', '.join(names)}"
+            f"{path} is not a whole branches file ({error}); wanted an .npz with {', '.join(REQUIRED)}"
         ) from error
-    labels = arrays.pop("labels").astype(np.int64)
-    return Branches(labels=labels, **{name: array.astype(np.float32) for name, array in arrays.items()})
+    return Branches(
+        **{name: array.astype(np.int64 if name in WHOLE_NUMBERS else np.float32) for name, array in arrays.items()}
+    )

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from knob_core import fusion, gate
+from knob_core import fusion, methods
 from knob_core._arrays.checks import readable
 from knob_core._torchvision import torchvision
 from knob_core.data import MEAN, STD
+from knob_core.gates import Gate
 
 MODES = ("reset", "settled")  # one step from rest, as the paper's tables; the gate of a stream that has come to rest
 HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
@@ -156,7 +157,7 @@ class Knobs(nn.Module):
 class GatedClassifier(nn.Module):
     """A method of the family. `forward` gives the branches; fusion, Reset and Continuous Mode sit on top."""
 
-    method = "knob-ia"
+    method = "knob-ia"  # its row of knob_core.methods, and so its gate
 
     def __init__(self, width: int = 64, num_classes: int = 10) -> None:
         super().__init__()
@@ -165,6 +166,18 @@ class GatedClassifier(nn.Module):
         self.static_head = Head(8 * width, num_classes)
         self.dyn_head = Head(8 * width, num_classes)
         self.command = Command(width)
+        if self.dynamics.inertia:
+            self.knobs = Knobs()
+
+    @property
+    def dynamics(self) -> Gate:
+        """What turns u* into g."""
+        return methods.get(self.method).gate
+
+    @property
+    def knob_values(self) -> tuple[Any, Any]:
+        """ζ and ω_n; (1, 1) where there is nothing to turn."""
+        return self.knobs.values if self.dynamics.inertia else (1.0, 1.0)
 
     def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """All that the heads and the gate read: final features (N, 8w) and stage statistics (N, 2w)."""
@@ -182,11 +195,12 @@ class GatedClassifier(nn.Module):
     def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
         """g (N,) of independent samples. A stream's gate: `stream_gate`."""
         _check_mode(mode)
-        return torch.sigmoid(u_star)
+        dynamics = self.dynamics if mode == "reset" else self.dynamics.without_inertia
+        return dynamics.reset_g(u_star, *self.knob_values)
 
     def stream_gate(self, u_star: Tensor) -> Tensor:
         """g (..., T) in Continuous Mode from rest, with gradient to the knobs."""
-        return torch.sigmoid(u_star)
+        return self.dynamics.run(u_star, *self.knob_values).g
 
     def logits(self, outputs: Outputs, mode: str = "reset") -> Tensor:
         """Fused logits (N, K)."""
@@ -254,43 +268,15 @@ class ODELite(GatedClassifier):
 
     method = "ode-lite"
 
-    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
-        super().__init__(width, num_classes)
-        self.knobs = Knobs()
-
-    def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
-        _check_mode(mode)
-        if mode == "settled":
-            return torch.sigmoid(u_star)
-        return 0.5 + gate.ema_alpha(self.knobs.values[1]) * (torch.sigmoid(u_star) - 0.5)
-
-    def stream_gate(self, u_star: Tensor) -> Tensor:
-        return gate.run_ema(torch.sigmoid(u_star), self.knobs.values[1])[0]
-
 
 class KnobODE(GatedClassifier):
     """Second order: u follows the mass-spring-damper of `knob_core.gate`, g = sigmoid(u)."""
 
     method = "knob-ode"
 
-    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
-        super().__init__(width, num_classes)
-        self.knobs = Knobs()
-
-    def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
-        _check_mode(mode)
-        if mode == "settled":
-            return torch.sigmoid(u_star)
-        zeta, omega_n = self.knobs.values
-        return torch.sigmoid(gate.one_step_gain(zeta, omega_n) * u_star)
-
-    def stream_gate(self, u_star: Tensor) -> Tensor:
-        zeta, omega_n = self.knobs.values
-        return torch.sigmoid(gate.run(u_star, zeta, omega_n)[0])
-
 
 _CLASSES: dict[str, type[GatedClassifier]] = {c.method: c for c in (Static, Attention, KnobIA, ODELite, KnobODE)}
-METHODS = tuple(_CLASSES)  # in the family's order
+METHODS = tuple(key for key in methods.METHODS if key in _CLASSES)  # those that can be built, in the table's order
 
 
 def build(method: str, width: int = 64, num_classes: int = 10) -> GatedClassifier:

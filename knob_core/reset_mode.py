@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import fusion, gate, metrics
+from knob_core import fusion, methods, metrics
 from knob_core._arrays.top import classes_first, first_equal
-from knob_core.ema import NEUTRAL, ema_alpha
 from knob_core.metrics.reliability import bin_by_mass, folded_normal_mean
-from knob_core.response import DYNAMICS
 
 PIECE = 8192  # samples at a time
 
@@ -76,19 +74,14 @@ def prepare(z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray, labels:
 
 def reset_gate(u_star: np.ndarray, method: str, zeta: float, omega_n: float, on: bool = True) -> np.ndarray:
     """g (M,) of a method after one frame from rest; off, or without dynamics, the command itself."""
-    if method not in DYNAMICS:
-        raise ValueError(f"method is {method!r}, expected one of {', '.join(DYNAMICS)}")
-    if method == "static":
-        return np.zeros_like(u_star)
-    gain = np.float32(gate.reset_gain(zeta, omega_n)) if on and DYNAMICS[method] == "second order" else np.float32(1)
-    g = u_star * -gain
+    kind = methods.get(method).gate
+    gain, share, rest = (kind if on else kind.without_inertia).one_step(zeta, omega_n)
+    g = u_star * -np.float32(gain)
     with np.errstate(over="ignore"):  # exp(90) is infinite in float32, and 1 / infinity the right gate
         np.exp(g, out=g)
     g += 1
     np.reciprocal(g, out=g)
-    if on and DYNAMICS[method] == "first order":
-        g = NEUTRAL + np.float32(ema_alpha(omega_n)) * (g - np.float32(NEUTRAL))
-    return g
+    return g if share == 1 else rest + np.float32(share) * (g - np.float32(rest))
 
 
 def fuse_all(predictions: Predictions, g: np.ndarray, temperature: float = 1.0) -> Fused:

@@ -11,18 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import fusion, gate, metrics
+from knob_core import fusion, gates, methods, metrics
 from knob_core.branches import Branches
-from knob_core.ema import NEUTRAL
+from knob_core.gates import Gate
+from knob_core.memories import PLAIN
 from knob_core.settings import Settings
 
-DYNAMICS = {
-    "knob-ode": "second order",
-    "ode-lite": "first order",
-    "knob-ia": "none",
-    "attention": "none",
-    "static": "none",
-}
+DYNAMICS = {key: method.gate.name if method.gate.inertia else "none" for key, method in methods.METHODS.items()}
 
 
 @dataclass(frozen=True)
@@ -52,13 +47,12 @@ def respond(
     Given a state (a fresh one is State()), gate and memory go on behind their switches, as in `knob_core.runtime`;
     for a whole stream at once that would be work for nothing.
     """
-    if method not in DYNAMICS:
-        raise ValueError(f"method is {method!r}, expected one of {', '.join(DYNAMICS)}")
-    u, g, gate_state = _gate(branches.u_star, settings, method, state)
+    u, g, gate_state = _gate(methods.get(method).gate, branches.u_star, settings, state)
     z_static, memory = branches.z_static, None
     remembers = settings.on and settings.memory and settings.mode == "continuous"
     if remembers or state is not None:
-        remembered, memory = _remember(z_static, settings, state.memory if state else None)
+        before = state.memory if state else None
+        remembered, memory = PLAIN.run(z_static, settings.zeta, settings.omega_n, before)
         z_static = remembered if remembers else z_static
     z_fuse = fusion.fuse(z_static, branches.z_dyn, g)  # (R, T, K)
     probabilities = metrics.softmax(z_fuse)
@@ -66,40 +60,13 @@ def respond(
     return response, State(gate_state, memory)
 
 
-def _gate(
-    u_star: np.ndarray, settings: Settings, method: str, state: State | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _gate(kind: Gate, u_star: np.ndarray, settings: Settings, state: State | None) -> gates.Moved:
     """(u, g, the running gate's state)."""
-    kind, knobs = DYNAMICS[method], (settings.zeta, settings.omega_n)
-    if kind == "none":
-        return u_star, np.zeros_like(u_star) if method == "static" else gate.sigmoid(u_star), None
+    knobs = (settings.zeta, settings.omega_n)
     acts = settings.on and settings.mode == "continuous"
-    before, after = state.gate if state else None, None
-    if kind == "first order":
-        g_star = gate.sigmoid(u_star)
-        if acts or state is not None:
-            g, after = gate.run_ema(g_star, settings.omega_n, state=before)
-        if not settings.on:
-            return u_star, g_star, after
-        if not acts:
-            g = NEUTRAL + gate.ema_alpha(settings.omega_n) * (g_star - NEUTRAL)  # one step from rest
-        return logit(g), g, after
+    moved = gates.Moved(u_star, u_star, None)
     if acts or state is not None:
-        u, after = gate.run(u_star, *knobs, state=before)
-    if not acts:
-        u = u_star * gate.reset_gain(*knobs) if settings.on else u_star
-    return u, gate.sigmoid(u), after
-
-
-def _remember(z: np.ndarray, settings: Settings, memory: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    if memory is None:
-        first = z[:, 0, :]  # (R, K)
-        memory = np.stack([first, np.zeros_like(first)], axis=-1)  # (R, K, 2): there already, and still
-    z, memory = gate.run(np.swapaxes(z, 1, 2), settings.zeta, settings.omega_n, state=memory)  # time last
-    return np.swapaxes(z, 1, 2), memory
-
-
-def logit(g: np.ndarray) -> np.ndarray:
-    """The latent of a gate g, which is kept off its ends."""
-    g = np.clip(g, 1e-7, 1 - 1e-7)
-    return np.log(g / (1 - g))
+        moved = kind.run(u_star, *knobs, state=state.gate if state else None)
+    if acts:
+        return moved
+    return gates.Moved(*(kind if settings.on else kind.without_inertia).reset(u_star, *knobs), moved.state)

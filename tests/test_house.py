@@ -25,6 +25,8 @@ LIGHT = (
     "settings",
     "branches",
     "measures.stability",
+    "measures.change",
+    "streams.change",
     "data",
     "library",
 )

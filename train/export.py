@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from knob_core import checkpoint, fusion, gate
+from knob_core import checkpoint, fusion
+from knob_core.memories import PLAIN
 from knob_core.models import GatedClassifier
-from knob_core.response import DYNAMICS
-from knob_core.runtime import KnobStream, gaps
+from knob_core.runtime import KnobStream
 from knob_core.runtime.frames import SIZE
 
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen")
@@ -36,9 +36,12 @@ class Frame(nn.Module):
     `dt` is the number of frames since the last one. Fill gaps of more than 1.5 frames with the last frame and dt = 1.
     """
 
+    rest: Tensor  # (2,) of the gate; the state `x` is counted from it, so that a stream begins with zeros
+
     def __init__(self, model: GatedClassifier) -> None:
         super().__init__()
-        self.model, self.kind = model.eval(), DYNAMICS[model.method]
+        self.model, self.gate = model.eval(), model.dynamics
+        self.register_buffer("rest", torch.tensor([self.gate.neutral, 0.0]))
 
     def forward(
         self,
@@ -52,28 +55,14 @@ class Frame(nn.Module):
         seen: Tensor,  # (N,) bool
     ) -> tuple[Tensor, ...]:
         z_static, z_dyn, u_star = self.model(images)
-        first = torch.stack([z_static, torch.zeros_like(z_static)], -1)
-        memory = torch.where(seen[:, None, None], memory, first)
         dt = torch.where(seen, dt, torch.ones_like(dt))  # (N,): nothing came before a stream's first frame
-        z_memory, memory = gaps.step(z_static, zeta, omega_n, dt[:, None], memory)
+        z_memory, memory = PLAIN.frame(z_static, seen, zeta, omega_n, dt, memory)
         z_static = torch.where(memory_on, z_memory, z_static)
-        u, g, x = self._gate(u_star, zeta, omega_n, dt, x)
+        u, g, x = self.gate.frame(u_star, zeta, omega_n, dt, x + self.rest)
+        x = x - self.rest
         fused = fusion.diagnose(z_static, z_dyn, g)
         probabilities = torch.softmax(fused.z_fuse, -1)
         return probabilities, g, u, fused.t_eff, fused.csr, x, memory, torch.ones_like(seen)
-
-    def _gate(
-        self, u_star: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, x: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        if self.kind == "second order":
-            u, x = gaps.step(u_star, zeta, omega_n, dt, x)
-            return u, torch.sigmoid(u), x
-        if self.kind == "first order":
-            g = x[:, 0] + 0.5
-            g = g + gate.ema_alpha(omega_n, dt) * (torch.sigmoid(u_star) - g)
-            return torch.logit(g, 1e-7), g, torch.stack([g - 0.5, torch.zeros_like(g)], -1)
-        g = torch.zeros_like(u_star) if self.model.method == "static" else torch.sigmoid(u_star)
-        return u_star, g, x + 0 * u_star[:, None]
 
 
 def first_state(streams: int, num_classes: int) -> Arrays:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.figures.palette import PALETTES
+from knob_core.palette import PALETTES
 
 _LOADER = """
 export default (component) => {

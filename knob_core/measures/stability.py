@@ -1,13 +1,14 @@
 """What an operator understands of a stream: flicker, trembling, lag, and being sure while wrong.
 
-All from p_max (R, T), predicted (R, T), labels (R,) and severity (T,); flips and sure-and-wrong are per 100 frames.
+All from p_max (R, T), predicted (R, T), labels (R,) or (R, T), and severity (T,) or (R, T); flips and sure-and-wrong
+are per 100 frames.
 Lag: the frames after a step of severity until the mean path has made 63 % (95 %) of its way to its new level.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -18,6 +19,17 @@ from knob_core.response import Response
 SURE = 0.9  # p_max above which an answer counts as sure
 STEADY_AFTER = 10  # frames that severity must have stood still
 STEP_SIZE = 0.5  # a change of severity from one frame to the next that counts as a step
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How right, and how rightly sure, over the frames whose class is known; NaN where there are none."""
+
+    sure_wrong: float  # frames with p_max > 0.9 and a wrong answer, per 100
+    accuracy: float  # in [0, 1]
+    nll: float  # nats
+    ece: float  # debiased, 15 equal-mass bins
+    ece_floor: float  # what a perfectly calibrated predictor would show at this size
 
 
 @dataclass(frozen=True)
@@ -43,19 +55,22 @@ def flips(predicted: np.ndarray) -> float:
 
 
 def steady(severity: np.ndarray, after: int = STEADY_AFTER) -> np.ndarray:
-    """(T,) bool: severity has been the same for the last `after` frames."""
-    moved = np.concatenate([[True], np.diff(severity) != 0])
-    last_move = np.maximum.accumulate(np.where(moved, np.arange(len(severity)), 0))
-    return np.arange(len(severity)) - last_move >= after
+    """(..., T) bool: severity (..., T) has been the same for the last `after` frames."""
+    frame = np.arange(severity.shape[-1])
+    moved = np.diff(severity, axis=-1, prepend=np.nan) != 0  # the first frame counts as a move
+    last_move = np.maximum.accumulate(np.where(moved, frame, 0), axis=-1)
+    return frame - last_move >= after
 
 
 def jitter(p_max: np.ndarray, severity: np.ndarray) -> float:
-    """Mean |p_max(t) - p_max(t-1)| where severity is steady; over all frames where it never is."""
+    """Mean |p_max(t) - p_max(t-1)| where severity, (T,) or (R, T), is steady; over all frames where it never is."""
     if p_max.shape[-1] < 2:
         return math.nan
-    still = steady(severity)[1:]
+    still = steady(severity)[..., 1:]
     change = np.abs(np.diff(p_max, axis=-1))
-    return float(change[..., still].mean() if still.any() else change.mean())
+    if not still.any():
+        return float(change.mean())
+    return float(change[..., still].mean() if still.ndim == 1 else change[still].mean())
 
 
 def steps(severity: np.ndarray, size: float = STEP_SIZE) -> list[tuple[int, int]]:
@@ -81,8 +96,13 @@ def lag(path: np.ndarray, severity: np.ndarray, fraction: float = 0.63) -> float
 
     The levels are means of the last third of the stretch before the step and of the one after it: after a short stretch
     the path starts from where it stands. A step whose levels differ by less than four standard errors of the paths
-    tells nothing and is left out.
+    tells nothing and is left out. NaN where paths have severities (R, T) of their own: a mean over paths that are
+    stepped at different frames has no step.
     """
+    if severity.ndim > 1:
+        if (severity != severity[:1]).any():
+            return math.nan
+        severity = severity[0]
     mean = path.mean(axis=0)  # (T,)
     found = []
     for start, end in steps(severity):
@@ -104,24 +124,32 @@ def sure_and_wrong(p_max: np.ndarray, correct: np.ndarray) -> float:
     return 100.0 * float(np.mean((p_max > SURE) & ~correct)) if p_max.size else math.nan
 
 
-def measure(branches: Branches, response: Response, first: int = 0) -> StreamMeasures:
-    """Every measure of a response from frame `first` on; paths without a label count for flips, jitter and lag only."""
-    severity = branches.severity[first:]
-    p_max, predicted = response.p_max[:, first:], response.predicted[:, first:]
-    known = branches.labels >= 0
-    labels = branches.labels[known, None]  # (R', 1)
+def quality(probabilities: np.ndarray, p_max: np.ndarray, predicted: np.ndarray, labels: np.ndarray) -> Quality:
+    """Of probabilities (R, T, K), p_max and predicted (R, T) and labels (R, T); frames labelled -1 are left out."""
+    known = labels >= 0
+    if not known.any():
+        return Quality(*(math.nan for _ in range(5)))
+    labels, confidence = labels[known], p_max[known]  # (N,)
     correct = predicted[known] == labels
-    confidence = p_max[known].ravel()
-    probabilities = response.probabilities[known, first:]
-    chosen = np.take_along_axis(probabilities, np.broadcast_to(labels[..., None], (*correct.shape, 1)), axis=-1)
+    chosen = np.take_along_axis(probabilities[known], labels[:, None], axis=-1)
+    return Quality(
+        sure_wrong=sure_and_wrong(confidence, correct),
+        accuracy=float(correct.mean()),
+        nll=float(-np.log(np.maximum(chosen, 1e-12)).mean()),
+        ece=metrics.ece_debiased(confidence, correct),
+        ece_floor=metrics.noise_floor(confidence, debiased=True),
+    )
+
+
+def measure(branches: Branches, response: Response, first: int = 0) -> StreamMeasures:
+    """Every measure of a response from frame `first` on; frames without a label count for flips, jitter, lag only."""
+    severity = branches.severity[..., first:]
+    p_max, predicted = response.p_max[:, first:], response.predicted[:, first:]
+    found = quality(response.probabilities[:, first:], p_max, predicted, branches.frame_labels[:, first:])
     return StreamMeasures(
         flips=flips(predicted),
         jitter=jitter(p_max, severity),
         lag63=lag(response.g[:, first:], severity, 0.63),
         lag95=lag(response.g[:, first:], severity, 0.95),
-        sure_wrong=sure_and_wrong(p_max[known], correct),
-        accuracy=float(correct.mean()) if correct.size else math.nan,
-        nll=float(-np.log(np.maximum(chosen, 1e-12)).mean()) if correct.size else math.nan,
-        ece=metrics.ece_debiased(confidence, correct.ravel()) if correct.size else math.nan,
-        ece_floor=metrics.noise_floor(confidence, debiased=True) if correct.size else math.nan,
+        **asdict(found),
     )

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from knob_core import gate
-from knob_core.ema import NEUTRAL
-from knob_core.response import DYNAMICS, logit
-from knob_core.runtime import gaps
+from knob_core import gates, methods
+from knob_core.gates import Gate
+from knob_core.memories import PLAIN
 from knob_core.runtime.answer import Answer, answer
 from knob_core.runtime.sources import Branch, Source
 from knob_core.runtime.state import State
@@ -33,14 +32,9 @@ def advance(
     first, seen, whole = good & ~old.seen, good | old.seen, bool(good.all())
     z_static = branch.z_static if whole else np.where(good[:, None], branch.z_static, old.z_static)  # (N, K)
     z_dyn = branch.z_dyn if whole else np.where(good[:, None], branch.z_dyn, old.z_dyn)  # (N, K)
-    begins = bool(first.any())
 
     def remember(past: np.ndarray, zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
-        """z_static with inertia, from a stream's first frame on."""
-        if begins:
-            start = np.stack([z_static, np.zeros_like(z_static)], axis=-1)  # (N, K, 2): there already, and still
-            past = np.where(first[:, None, None], start, past)
-        return gaps.advance(z_static, old.z_static, zeta, omega_n, elapsed, past)
+        return PLAIN.advance(z_static, old.z_static, first, zeta, omega_n, elapsed, past)
 
     u_star, observer = branch.u_star, old.observer
     if source.command is not None:
@@ -49,7 +43,8 @@ def advance(
     assert u_star is not None, "a source without a command gives u_star"
     u_star = u_star if whole else np.where(good, u_star, old.u_star)  # (N,)
     z_memory, memory = remember(old.memory, *knobs)
-    u, g, x = _gate(u_star, old, elapsed, knobs, settings, source.method)
+    frame = gates.Frame(u_star, old.u_star, elapsed)
+    u, g, x = _gate(methods.get(source.method).gate, frame, knobs, settings, old.gate)
     age = np.zeros(len(good)) if whole else np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
     held = (z_static.copy(), z_dyn.copy(), u_star.copy())  # what a caller does to its arrays must not reach the state
     new = State(x, memory, observer, *held, seen, age.copy(), clock)
@@ -60,30 +55,10 @@ def advance(
 
 
 def _gate(
-    u_star: np.ndarray,
-    old: State,
-    elapsed: np.ndarray,
-    knobs: tuple[float, float],
-    settings: Settings,
-    method: str,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(u, g, x): x is the running gate's state, whatever its switch says."""
-    zeta, omega_n = knobs
-    kind, reset = DYNAMICS[method], settings.mode == "reset"
-    if kind == "none":
-        return u_star, np.zeros_like(u_star) if method == "static" else gate.sigmoid(u_star), old.gate
-    if kind == "first order":
-        g_star = gate.sigmoid(u_star)
-        g = gaps.advance_ema(g_star, gate.sigmoid(old.u_star), omega_n, elapsed, old.gate[:, 0])
-        x = np.stack([g, np.zeros_like(g)], axis=-1)
-        if not settings.on:
-            return u_star, g_star, x
-        if reset:
-            g = NEUTRAL + gate.ema_alpha(omega_n) * (g_star - NEUTRAL)
-        return logit(g), g, x
-    u, x = gaps.advance(u_star, old.u_star, zeta, omega_n, elapsed, old.gate)
-    if not settings.on:
-        u = u_star
-    elif reset:
-        u = gate.reset_gain(zeta, omega_n) * u_star
-    return u, gate.sigmoid(u), x
+    kind: Gate, now: gates.Frame, knobs: tuple[float, float], settings: Settings, state: np.ndarray
+) -> gates.Moved:
+    """The gate's state goes on whatever its switch says."""
+    moved = kind.advance(now, *knobs, state)
+    if settings.on and settings.mode == "continuous":
+        return moved
+    return gates.Moved(*(kind if settings.on else kind.without_inertia).reset(now.u_star, *knobs), moved.state)

@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from knob_core import gaps, methods
 from knob_core import settings as settings_file
 from knob_core._arrays.checks import is_tensor
-from knob_core.ema import NEUTRAL
-from knob_core.response import DYNAMICS
-from knob_core.runtime import gaps, state
+from knob_core.runtime import state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer
 from knob_core.runtime.slew import slewed
@@ -55,7 +54,7 @@ class KnobStream:
         if streams is not None and (isinstance(streams, bool) or not isinstance(streams, int) or streams < 1):
             raise ValueError(f"streams is {streams!r}, expected a whole number >= 1 or None")
         self._source: Source = source_of(model, device)
-        self._kind = DYNAMICS[self._source.method]
+        self._gate = methods.get(self._source.method).gate
         if isinstance(settings, (str, os.PathLike)):
             settings = settings_file.load(os.fspath(settings))
         if settings is None:
@@ -180,8 +179,7 @@ class KnobStream:
         return self._rest(count, classes)
 
     def _rest(self, count: int, classes: int) -> State:
-        neutral = NEUTRAL if self._kind == "first order" else 0.0
-        return state.at_rest(count, classes, neutral, self._source.command is not None)
+        return state.at_rest(count, classes, self._gate.neutral, self._source.command is not None)
 
     def _chosen(self, ids: Any, streams: int) -> np.ndarray | None:
         if ids is None:

@@ -25,7 +25,7 @@ class Branch(NamedTuple):
 class Source(Protocol):
     """What `KnobStream` asks of a model."""
 
-    method: str  # which dynamics the gate has: a key of knob_core.response.DYNAMICS
+    method: str  # whose gate it has: a key of knob_core.methods.METHODS
     num_classes: int | None  # None: known from the first frame
     knobs: tuple[float, float] | None  # zeta, omega_n that belong to it
     command: Command | None  # for u* where the source gives none

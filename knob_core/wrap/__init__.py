@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from knob_core import methods
 from knob_core._arrays.checks import for_torch, require_finite
 from knob_core.branches import Branches
 from knob_core.runtime.sources import Branch
@@ -35,7 +36,7 @@ class Wrapped:
         if knobs is not None and len(knobs) != 2:
             raise ValueError(f"knobs is {knobs!r}, expected (zeta, omega_n) or None")
         self.model = model.eval() if _is_module(model) else model  # type: ignore[union-attr]
-        self.method = "knob-ode"
+        self.method = methods.DEFAULT
         self.num_classes: int | None = None
         self.knobs, self.command = knobs, command
         self._branches, self._frame_ndim = branches, frame_ndim

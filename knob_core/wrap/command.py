@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import gate
 from knob_core._arrays import checks as check
+from knob_core.memories import PLAIN
 
 FEATURES = ("bias", "entropy now", "entropy seen", "divergence")
 
@@ -37,9 +37,7 @@ class Command:
 
 def observe(z: np.ndarray, command: Command) -> np.ndarray:
     """What has been seen so far, frame by frame, of logits (..., T, K); it starts from the first frame."""
-    first = z[..., 0, :]
-    state = np.stack([first, np.zeros_like(first)], axis=-1)  # (..., K, 2)
-    return gate.run(z, command.zeta, command.omega_n, state=state, axis=-2)[0]
+    return PLAIN.run(z, command.zeta, command.omega_n)[0]
 
 
 def features(z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from knob_core import gate
 from knob_core.measures.stability import flips
+from knob_core.memories import PLAIN
 from knob_core.wrap.command import Command, features, observe
 
 RIDGE = 1e-3
@@ -94,9 +95,7 @@ class _Streams:
         zeta: float,
         omega_n: float,
     ) -> None:
-        first = z_static[:, 0]
-        state = np.stack([first, np.zeros_like(first)], axis=-1)  # (R, K, 2)
-        self.z_memory, _ = gate.run(z_static, zeta, omega_n, state=state, axis=1)
+        self.z_memory, _ = PLAIN.run(z_static, zeta, omega_n)
         self.difference = z_dyn - self.z_memory  # (R, T, K)
         self.inputs, _ = gate.run(inputs, zeta, omega_n, axis=1)  # (R, T, 4)
         self.target = target

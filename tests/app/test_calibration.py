@@ -19,10 +19,10 @@ from app.calibration import Memory
 from app.cells import SEVERITIES, Looked, Selection
 from app.choice import CORRUPTION_NAMES
 from app.figures.calibration import TINT, ceiling, ladder
-from app.figures.palette import PALETTES
 from app.figures.wire import unpack
 from knob_core import fusion, gate, library, metrics
 from knob_core.assets import ASSETS
+from knob_core.palette import PALETTES
 from knob_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

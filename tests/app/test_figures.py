@@ -10,9 +10,10 @@ import pytest
 
 from app import moving
 from app.desk import Desk, View
-from app.figures.palette import DARK, LIGHT, PALETTES, colour, painted
+from app.figures.palette import colour, painted
 from app.figures.wire import pack, unpack
 from app.stream import Stream
+from knob_core.palette import DARK, LIGHT, PALETTES
 from knob_core.settings import Settings
 
 MEANINGS = ("severity", "gate", "confidence", "static", "dyn", "wrong")

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from app.figures.palette import PALETTES
 from app.figures.wire import unpack
 from app.lessons import LESSONS, Lesson, fogbank, lowpass, progress, pumping, ring, summary
 from app.lessons.book import Book, goal_cards
 from knob_core import gate, theory
+from knob_core.palette import PALETTES
 
 ROOT = Path(__file__).resolve().parents[2]
 DONE: dict[str, dict[str, float]] = {  # one way to do each lesson

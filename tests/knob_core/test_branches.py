@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +23,10 @@ def stream() -> Branches:
 def test_round_trip(stream: Branches, tmp_path: Path, dtype: str, tolerance: float) -> None:
     branches.save(stream, tmp_path / "s.npz", dtype)
     loaded = branches.load(tmp_path / "s.npz")
-    for field in fields(Branches):
-        np.testing.assert_allclose(getattr(loaded, field.name), getattr(stream, field.name), atol=tolerance, rtol=1e-6)
+    for name in branches.REQUIRED:
+        np.testing.assert_allclose(getattr(loaded, name), getattr(stream, name), atol=tolerance, rtol=1e-6)
     assert loaded.z_static.dtype == np.float32
+    assert loaded.content is None and loaded.segment is None
     assert [path.name for path in tmp_path.iterdir()] == ["s.npz"]
 
 
@@ -34,13 +35,57 @@ def test_round_trip(stream: Branches, tmp_path: Path, dtype: str, tolerance: flo
     [
         ({"z_dyn": np.zeros((3, 7, 9))}, "must share one shape"),
         ({"u_star": np.zeros((3, 6))}, r"u_star must have shape \(3, 7\), got \(3, 6\)"),
-        ({"severity": np.zeros(6)}, "severity must have shape"),
+        ({"severity": np.zeros(6)}, r"severity must have shape \(7,\) or \(3, 7\), got \(6,\)"),
+        ({"labels": np.zeros((7, 3), int)}, r"labels must have shape \(3,\) or \(3, 7\), got \(7, 3\)"),
+        ({"content": np.zeros(3, int)}, r"content must have shape \(3, 7\), got \(3,\)"),
+        ({"segment": np.zeros((3, 6), int)}, r"segment must have shape \(3, 7\)"),
         ({"u_star": np.full((3, 7), np.nan)}, "u_star has values that are not finite"),
     ],
 )
 def test_odd_shapes_and_values_are_refused(stream: Branches, change: dict, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         replace(stream, **change)
+
+
+@pytest.fixture
+def changing(stream: Branches) -> Branches:
+    """One class, severity, picture and kind of segment for each frame of each path."""
+    labels = np.array([[0, 0, 1, 1, 1, 9, -1], [2] * 7, [-1] * 7])
+    severity = np.linspace(0, 5, 21).reshape(3, 7)
+    content = 48_000 + np.arange(21).reshape(3, 7)
+    return replace(stream, labels=labels, severity=severity, content=content, segment=np.arange(21).reshape(3, 7) % 5)
+
+
+def test_one_value_a_frame_comes_back(changing: Branches, tmp_path: Path) -> None:
+    branches.save(changing, tmp_path / "s.npz", corruption=np.array(["fog", "snow", "fog"]))
+    loaded = branches.load(tmp_path / "s.npz")
+    for name in ("labels", "content", "segment"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(changing, name))
+        assert getattr(loaded, name).dtype == np.int64
+    np.testing.assert_allclose(loaded.severity, changing.severity, rtol=1e-6)
+    with np.load(tmp_path / "s.npz", allow_pickle=False) as file:
+        assert file["corruption"].tolist() == ["fog", "snow", "fog"]
+    with pytest.raises(ValueError, match="others has labels"):
+        branches.save(changing, tmp_path / "s.npz", labels=np.zeros(3))
+
+
+def test_labels_and_severity_of_every_frame(stream: Branches, changing: Branches) -> None:
+    assert stream.frame_labels.tolist() == [[0] * 7, [1] * 7, [2] * 7]
+    np.testing.assert_array_equal(stream.frame_severity, np.tile(stream.severity, (3, 1)))
+    np.testing.assert_array_equal(changing.frame_labels, changing.labels)
+    np.testing.assert_array_equal(changing.frame_severity, changing.severity)
+
+
+def test_files_of_before_are_read_and_written_as_ever(stream: Branches, tmp_path: Path) -> None:
+    """The arrays, their types and nothing else, as before labels could change."""
+    branches.save(stream, tmp_path / "s.npz")
+    with np.load(tmp_path / "s.npz") as file:
+        assert {name: str(file[name].dtype) for name in file.files} == {
+            "z_static": "float16", "z_dyn": "float16", "u_star": "float16", "labels": "int16", "severity": "float32",
+        }  # fmt: skip
+    loaded = branches.load(tmp_path / "s.npz")
+    assert loaded.labels.shape == (3,) and loaded.severity.shape == (7,)
+    np.testing.assert_array_equal(loaded.z_dyn, stream.z_dyn.astype(np.float16).astype(np.float32))
 
 
 def test_damaged_files_are_refused_by_name(stream: Branches, tmp_path: Path) -> None:
@@ -59,7 +104,7 @@ def test_damaged_files_are_refused_by_name(stream: Branches, tmp_path: Path) -> 
 
 
 def test_pickled_objects_are_never_opened(stream: Branches, tmp_path: Path) -> None:
-    arrays = {field.name: getattr(stream, field.name) for field in fields(Branches)}
+    arrays = {name: getattr(stream, name) for name in branches.REQUIRED}
     np.savez(tmp_path / "s.npz", **{**arrays, "labels": np.array([object(), 1, 2], dtype=object)})
     with pytest.raises(ValueError, match="not a whole branches file"):
         branches.load(tmp_path / "s.npz")

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from knob_core import fusion, gate, metrics, reset_mode
 from knob_core.branches import Branches
+from knob_core.methods import METHODS
 from knob_core.probes.temperature import spread
 from knob_core.reset_mode import PIECE, Predictions
-from knob_core.response import DYNAMICS, respond
+from knob_core.response import respond
 from knob_core.settings import Settings
 
 
@@ -53,7 +54,7 @@ def test_it_equals_fusion_and_metrics(samples: int, zeta: float, omega_n: float)
     assert (fused.t_eff >= 1).all() and (fused.csr <= 1).all()
 
 
-@pytest.mark.parametrize("method", DYNAMICS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("on", [True, False])
 def test_the_gate_is_the_streams_gate_in_reset_mode(method: str, on: bool) -> None:
     _, (z_static, z_dyn, u_star, _) = prepared()

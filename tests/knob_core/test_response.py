@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
-from knob_core.response import DYNAMICS, State, respond
+from knob_core.methods import METHODS
+from knob_core.response import State, respond
 from knob_core.settings import Settings
 
 
@@ -67,7 +68,7 @@ def test_reset_mode_is_one_step_from_rest() -> None:
     np.testing.assert_allclose(response.u, gate.reset_gain(0.7, 1.0) * b.u_star, rtol=1e-12)
 
 
-@pytest.mark.parametrize("method", DYNAMICS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("memory", [True, False])
 @given(st.lists(st.integers(1, 39), max_size=5))
 def test_frames_may_come_in_any_pieces(method: str, memory: bool, cuts: list[int]) -> None:

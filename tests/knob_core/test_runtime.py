@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from safetensors.numpy import load as load_safetensors
 from safetensors.numpy import save as save_safetensors
 
-from knob_core import checkpoint, fusion, gate, metrics, models, wrap
+from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.response import State, respond
-from knob_core.runtime import KnobStream, gaps
+from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
 from knob_core.wrap.command import Command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,3 +130,35 @@ def test_memory_buys_calm() -> None:
     raw, calm = (sm.measure(b, respond(b, s)[0]) for s in (Settings(on=False), Settings(zeta=1.0, omega_n=0.2)))
     assert raw.flips > 3 * calm.flips
     assert calm.accuracy > raw.accuracy
+
+
+def test_one_label_a_frame_is_the_same_as_one_a_path_where_they_agree() -> None:
+    b = stream()
+    r, _ = respond(b, Settings())
+    by_frame = replace(b, labels=np.repeat(b.labels[:, None], 90, 1), severity=np.tile(b.severity, (6, 1)))
+    assert sm.measure(by_frame, r) == sm.measure(b, r)
+    assert sm.measure(by_frame, r, first=20) == sm.measure(b, r, first=20)
+
+
+def test_labels_that_change_on_the_way() -> None:
+    """Right for the first two frames, then the class changes and the answer does not; one frame is unknown."""
+    p = np.array([[[0.8, 0.2]] * 5])
+    found = sm.quality(p, p.max(-1), p.argmax(-1), np.array([[0, 0, 1, 1, -1]]))
+    assert found.accuracy == 0.5
+    assert found.nll == pytest.approx(-(np.log(0.8) + np.log(0.2)) / 2)
+    assert sm.quality(p, np.full((1, 5), 0.95), p.argmax(-1), np.array([[0, 0, 1, 1, -1]])).sure_wrong == 50.0
+    assert math.isnan(sm.quality(p, p.max(-1), p.argmax(-1), np.full((1, 5), -1)).accuracy)
+
+
+def test_jitter_where_each_path_has_a_severity_of_its_own() -> None:
+    severity = np.stack([np.full(40, 2.0), np.linspace(0, 5, 40)])  # steady from frame 10 on, and never
+    np.testing.assert_array_equal(sm.steady(severity).sum(axis=1), [30, 0])
+    p = np.where(np.arange(40) % 2, 0.6, 0.5) * np.array([[1.0], [1.5]])
+    assert sm.jitter(p, severity) == pytest.approx(0.1)
+
+
+def test_lag_needs_one_severity_for_all_paths() -> None:
+    severity = np.repeat([1.0, 5.0], 100)
+    path = np.r_[np.zeros(100), 1 - 0.9 ** np.arange(1, 101)][None].repeat(2, axis=0)
+    assert sm.lag(path, np.stack([severity, severity])) == sm.lag(path, severity)
+    assert math.isnan(sm.lag(path, np.stack([severity, severity[::-1]])))
