@@ -182,7 +182,10 @@ class _BlockReader:
             known = self.known[i]
             self.codes[i].append(np.array([known.setdefault(word.strip(), len(known)) for word in column], np.int64))
             if len(known) > self.most_texts:
-                raise ValueError(f"{text.name}: column {i + 1} has {len(known):,} words, expected {self.most_texts:,}")
+                raise ValueError(
+                    f"{text.name}: column {i + 1} has {len(known):,} different words, "
+                    f"expected at most {self.most_texts:,}"
+                )
 
 
 def _regular(text: CsvText, columns: int) -> bool:

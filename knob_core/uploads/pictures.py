@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from knob_core.uploads import archive, stills, video
 from knob_core.uploads.budget import Budget, only_value_errors
 from knob_core.uploads.film import Film
+from knob_core.uploads.labels import UNKNOWN
 from knob_core.uploads.limits import MAX_LABELS_BYTES, MAX_PICTURES, MAX_UNPACKED, require_size, short
 from knob_core.uploads.picture_labels import LABELS, read_labels
 from knob_core.uploads.video_process import read_apart
@@ -54,8 +56,8 @@ def _files(files: Sequence[tuple[str, bytes]], budget: Budget) -> list[_File]:
         raise ValueError(f"{short(zips[0][0])} is one of {len(files)} files, expected a zip alone")
     if zips:
         members = archive.members(*zips[0], budget)
-        return [_File(member.name, member.size, lambda member=member: member.read(budget)) for member in members]  # type: ignore[misc]
-    return [_File(name, len(content), lambda content=content: content) for name, content in files]  # type: ignore[misc]
+        return [_File(member.name, member.size, partial(member.read, budget)) for member in members]
+    return [_File(name, len(content), partial(bytes, content)) for name, content in files]  # bytes(content) is content
 
 
 def _read(files: list[_File], classes: Sequence[str], budget: Budget) -> Pictures:
@@ -78,11 +80,9 @@ def _read(files: list[_File], classes: Sequence[str], budget: Budget) -> Picture
             raise ValueError(
                 f"{short(file.name)}: there are more than {MAX_PICTURES:,} frames in all, expected a shorter film"
             )
-    labels = (
-        read_labels(tables[0].read(), names, classes, lambda: budget.check(LABELS))
-        if tables
-        else np.full(len(names), -1)
-    )
+    labels = np.full(len(names), UNKNOWN)
+    if tables:
+        labels = read_labels(tables[0].read(), names, classes, lambda: budget.check(LABELS))
     rate = films[0].frame_rate if len(films) == 1 else None
     return Pictures(np.concatenate([film.images for film in films]), tuple(names), labels, rate)
 

@@ -44,11 +44,11 @@ class Uploaded:
         return bool((self.labels >= 0).any())
 
     def branches(self, command: Command | None = None) -> Branches:
-        """For `knob_core.response`. A stream whose label changes on the way counts as unlabelled there."""
+        """For `knob_core.response`; labels are (R,) where no stream changes its own, else (R, T)."""
         command = command or Command()
         u_star = self.u_star if self.u_star is not None else command(observe(self.z_static, command), self.z_dyn)
-        steady = (self.labels == self.labels[:, :1]).all(axis=1)
-        labels = np.where(steady, self.labels[:, 0], -1)
+        steady = (self.labels == self.labels[:, :1]).all()
+        labels = self.labels[:, 0] if steady else self.labels
         severity = np.zeros(self.z_dyn.shape[1]) if self.severity is None else self.severity
         return Branches(self.z_static, self.z_dyn, u_star, labels, severity)
 

@@ -135,13 +135,6 @@ def test_tables_with_streams_labels_and_severity(kind, branches):
     np.testing.assert_array_equal(got.severity, np.linspace(1, 5, 6))
 
 
-def test_labels_that_change_are_kept_but_not_measured():
-    labels = np.array([0, 0, 0, 1, 1, 1])
-    got = read_logits("a.npz", npz(logits=Z[0], labels=labels))
-    np.testing.assert_array_equal(got.labels, labels[None])
-    assert got.labelled and got.branches().labels.tolist() == [-1]
-
-
 def test_pictures_of_a_zip_in_the_order_of_their_numbers():
     files = {f"walk/frame{i}.png": picture(i) for i in (10, 2, 1)}
     files |= {
