@@ -22,7 +22,13 @@ def all_samples() -> dict[str, tuple[str, bytes]]:
 
 
 def arrays() -> dict[str, tuple[str, bytes]]:
-    whole = {"z_static": Z, "z_dyn": -Z, "u_star": Z[..., 0], "labels": np.array([1, 3]), "severity": np.linspace(0, 5, 6)}
+    whole = {
+        "z_static": Z,
+        "z_dyn": -Z,
+        "u_star": Z[..., 0],
+        "labels": np.array([1, 3]),
+        "severity": np.linspace(0, 5, 6),
+    }
     named = {"logits": Z, "labels": RNG.choice(CLASSES, (2, 6)), "classes": np.array(CLASSES)}
     single = io.BytesIO()
     np.save(single, Z[0].astype(np.float32))
@@ -73,10 +79,11 @@ def stills() -> dict[str, tuple[str, bytes]]:
     still, moving = Image.fromarray(pixels), [Image.fromarray(pixels // (i + 1)) for i in range(3)]
     deep = Image.fromarray(RNG.integers(0, 65536, (9, 9)).astype(np.uint16))
     made = {"bmp runs": ("a.bmp", run_length_bmp(8, 4))}
+    film = {"save_all": True, "append_images": moving[1:], "duration": 50}
     for kind, picture, options in (
         ("png", still, {}), ("png 16", deep, {}), ("jpg", still, {}), ("jpg progressive", still, {"progressive": True}),
-        ("webp", still, {}), ("bmp", still, {}), ("gif", still, {}),
-        *((f"{kind} moving", moving[0], {"save_all": True, "append_images": moving[1:], "duration": 50}) for kind in ("gif", "webp", "png")),
+        ("webp", still, {}), ("bmp", still, {}), ("gif", still, {}), ("gif moving", moving[0], film),
+        ("webp moving", moving[0], film), ("png moving", moving[0], film),
     ):  # fmt: skip
         file, ending = io.BytesIO(), kind.split()[0]
         picture.save(file, {"jpg": "JPEG"}.get(ending, ending.upper()), **options)

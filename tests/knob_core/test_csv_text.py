@@ -16,7 +16,9 @@ from knob_core.csv_text import IGNORED, NUMBER, TEXT, opened, read_columns, rows
 CELLS = st.one_of(
     st.floats().map(repr),
     st.integers(-(10**25), 10**25).map(str),
-    st.sampled_from(["", " 1", "2 ", "+3", "1_0", "nan", "NaN", "-inf", "Infinity", "1e400", "True", "false", "x", "0x1"]),
+    st.sampled_from(
+        ["", " 1", "2 ", "+3", "1_0", "nan", "NaN", "-inf", "Infinity", "1e400", "True", "false", "x", "0x1"]
+    ),
     st.sampled_from(['"1"', '"1,5"', '""', '"', '"3"4', "1;2", "\u0661", "\xa01", "1e", "--1", "\u2212" + "1"]),
 )
 
@@ -31,7 +33,9 @@ def definition(content: bytes, columns: int) -> list[list[float]]:
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\n\n"]))
+@given(
+    st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\n\n"])
+)
 @example([["1", "True"]], "\n")
 @example([['"3"4', "1"]], "\n")
 def test_compiled_and_by_definition_the_same(table: list[list[str]], end: str):
@@ -61,7 +65,11 @@ def test_numbers_words_and_what_is_ignored(monkeypatch: pytest.MonkeyPatch):
 def test_the_wrong_cell_is_named_whatever_block_it_is_in(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(csv_text, "BLOCK", 10)
     monkeypatch.setattr(csv_text, "MAX_BLOCK", 10)
-    for wrong, cause in (("1,two", "line 41 holds 'two'"), ("1,2,3", "line 41 has 3 cells, expected 2"), ("1", "has 1 ce")):
+    for wrong, cause in (
+        ("1,two", "line 41 holds 'two'"),
+        ("1,2,3", "line 41 has 3 cells, expected 2"),
+        ("1", "has 1 ce"),
+    ):
         content = "\n".join([*["1,2"] * 20, *[""] * 20, wrong, "3,4"]).encode()
         with pytest.raises(ValueError, match=cause):
             read_columns(opened("a.csv", content), [NUMBER] * 2, 0, 10)

@@ -118,7 +118,9 @@ def test_the_rate_of_a_moving_picture_is_the_files(kind: str):
 
 def test_a_photograph_is_one_frame_whatever_its_camera_adds():
     """Phones append a second picture, such as a depth map, to a JPEG."""
-    content = saved(Image.new("RGB", (40, 40), (200, 0, 0)), "MPO", save_all=True, append_images=[Image.new("RGB", (9, 9))])
+    content = saved(
+        Image.new("RGB", (40, 40), (200, 0, 0)), "MPO", save_all=True, append_images=[Image.new("RGB", (9, 9))]
+    )
     assert len(read_pictures([("a.jpg", content)]).images) == 1
 
 

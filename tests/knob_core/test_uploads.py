@@ -232,6 +232,18 @@ def declared(shape: tuple[int, ...]) -> bytes:
     return file.getvalue() + bytes(64)
 
 
+def nameless() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, archive.open(zipfile.ZipInfo(""), "w") as out:
+        out.write(npy(Z))
+    return file.getvalue()
+
+
+def headed(text: bytes) -> bytes:
+    """An .npy whose header is `text`."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
+
+
 def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -287,6 +299,7 @@ HOSTILE_LOGITS = {
     "absolute path": ("a.npz", zipped({"/etc/logits.npy": npy(Z)}), "leads out"),
     "windows path": ("a.npz", zipped({"C:\\logits.npy": npy(Z)}), "leads out"),
     "bomb": ("a.npz", bomb, "would unpack"),
+    "no name": ("a.npz", nameless, "a.npz holds a member without a name"),
     "many members": ("a.npz", many, "5,001 members, expected at most 5,000"),
     "a list of contents and nothing else": ("a.npz", b"PK\x01\x02" * 100_000, "100,000 members"),
     "nested bomb": ("a.npz", nested, "expected .npy arrays only"),
@@ -310,6 +323,16 @@ HOSTILE_LOGITS = {
     "complex": ("a.npy", npy(Z.astype(complex)), "dtype"),
     "array bomb": ("a.npy", declared((10**6, 10**6)), "declares shape"),
     "negative shape": ("a.npy", declared((-1, 4)), "declares shape"),
+    "shape of truth": (
+        "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (True, 8)}\n"), "expected whole numbers"
+    ),
+    "shape of numbers": (
+        "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1.5, 8)}\n"), "no .npy|whole numbers"
+    ),
+    "text without end": (
+        "a.npy", headed(b"{'descr': '<U99999999', 'fortran_order': False, 'shape': (1, 4)}\n"), "cut short or padded"
+    ),
+    "text for logits": ("a.npy", npy(np.array([["a", "b"]])), "dtype text"),
     "short array": ("a.npy", declared((100, 4)), "cut short"),
     "open bracket": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': ('<f8'", "no .npy"),
     "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "no .npy"),
@@ -394,6 +417,10 @@ HOSTILE_PICTURES = {
     "empty file": (lambda: [("a.png", b"")], "is empty"),
     "none": (list, "no picture"),
     "too many frames": (lambda: [("a.gif", gif_of(limits.MAX_PICTURES + 2))], "more than 3,000 frames"),
+    "no name": (lambda: [("a.zip", nameless())], "a member without a name"),
+    "too long a list of labels": (
+        lambda: [("a.png", picture()), ("labels.csv", b"\n" * 2_000_001)], "expected at most 2,000,000"
+    ),
     "labels latin-1": (lambda: [("a.png", picture()), ("labels.csv", "a.png,é".encode("latin-1"))], "not UTF-8"),
     "labels unknown": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,bird")], "line 1"),
     "labels twice": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,1\na.png,0")], "line 2: 'a.png' has"),

@@ -228,7 +228,7 @@ def test_the_process_ends_with_the_budget(code, budget, cause, monkeypatch: pyte
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is limited by RLIMIT_AS")
 def test_the_process_has_a_limit_of_memory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(video_process, "MAX_FILM_MEMORY", 1_000_000)  # less than it has already
-    with pytest.raises(ValueError, match="memory|damaged"):
+    with pytest.raises(ValueError, match=r"memory|damaged"):
         apart()
 
 
