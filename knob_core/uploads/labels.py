@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from knob_core.csv_text import Words, number_of
+from knob_core.csv_columns import Words
+from knob_core.csv_text import number_of
 from knob_core.uploads.limits import short
 from knob_core.uploads.scores import require_finite
 

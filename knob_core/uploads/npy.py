@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core.csv_text import Words
+from knob_core.csv_columns import Words
 from knob_core.uploads.budget import Budget
 from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES, said
 

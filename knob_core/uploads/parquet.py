@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core.csv_text import IGNORED, NUMBER, TEXT, Words
+from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words
 from knob_core.uploads import parquet_pages
 from knob_core.uploads.budget import Budget, Stopped
 from knob_core.uploads.limits import MAX_CLASSES, MAX_FOOTER, MAX_UNPACKED, MAX_VALUES, said, short

@@ -91,7 +91,7 @@ def _damage_named(name: str, kind: str) -> Iterator[None]:
         yield
     except Stopped:
         raise
-    except Image.DecompressionBombError as error:
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"{name} has more than {MAX_PIXELS:,} pixels") from error
     except Image.UnidentifiedImageError as error:
         raise ValueError(f"{name} is damaged, cut short, or no {kind} picture") from error

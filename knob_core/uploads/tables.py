@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from knob_core import csv_text
-from knob_core.csv_text import IGNORED, NUMBER, TEXT, Words, number_of
+from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words, read_columns
+from knob_core.csv_text import number_of
 from knob_core.uploads.budget import Budget
 from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES, short
 from knob_core.uploads.uploaded import Held
@@ -61,7 +62,7 @@ def read_csv(name: str, content: bytes, budget: Budget) -> Held:
     names = first if header else [f"class {i}" for i in range(columns)]
     require_columns(name, names)
     kinds = [kind_of(heading) for heading in names]
-    numbers, words = csv_text.read_columns(text, kinds, line if header else 0, MAX_CLASSES + 1)
+    numbers, words = read_columns(text, kinds, line if header else 0, MAX_CLASSES + 1)
     numeric = tuple(heading for heading, kind in zip(names, kinds, strict=True) if kind == NUMBER)
     return arrange(name, Table(numeric, numbers, next(iter(words.values()), None), header))
 

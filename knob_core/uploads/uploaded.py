@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from knob_core.branches import Branches
-from knob_core.csv_text import Words
+from knob_core.csv_columns import Words
 from knob_core.uploads.labels import class_names, frame_labels
 from knob_core.uploads.limits import MAX_CLASSES, MAX_PATH_VALUES, short
 from knob_core.uploads.scores import as_logits, require_finite

@@ -62,7 +62,9 @@ def read(
     except _Refused as error:
         raise ValueError(f"{name} {error}") from error
     except MemoryError as error:  # a header of a few bytes may ask for gigabytes; the process has a limit
-        raise ValueError(f"{name} needs more memory than a video may take; frame {len(images)} cannot be read") from error
+        raise ValueError(
+            f"{name} needs more memory than a video may take; frame {len(images)} cannot be read"
+        ) from error
     except av.ArgumentError as error:  # what a decoder says of more than max_pixels
         raise ValueError(
             f"{name}: frame {len(images)} is not what the header declares, or has more than {most_pixels:,} pixels"

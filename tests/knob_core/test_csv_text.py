@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from knob_core import csv_text
-from knob_core.csv_text import IGNORED, NUMBER, TEXT, opened, read_columns, rows
+from knob_core import csv_columns
+from knob_core.csv_columns import IGNORED, NUMBER, TEXT, read_columns
+from knob_core.csv_text import opened, rows
 
 CELLS = st.one_of(
     st.floats().map(repr),
@@ -54,8 +55,8 @@ def test_compiled_and_by_definition_the_same(table: list[list[str]], end: str):
 
 
 def test_numbers_words_and_what_is_ignored(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(csv_text, "BLOCK", 40)  # several blocks
-    monkeypatch.setattr(csv_text, "MAX_BLOCK", 40)
+    monkeypatch.setattr(csv_columns, "BLOCK", 40)  # several blocks
+    monkeypatch.setattr(csv_columns, "MAX_BLOCK", 40)
     lines = [f'{i}.5,"cat, {i % 3}",note {i}' for i in range(20)]
     numbers, words = read_columns(opened("a.csv", "\n".join(["x,y,z", *lines]).encode()), [NUMBER, TEXT, IGNORED], 1, 5)
     np.testing.assert_array_equal(numbers[:, 0], np.arange(20) + 0.5)
@@ -63,8 +64,8 @@ def test_numbers_words_and_what_is_ignored(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_wrong_cell_is_named_whatever_block_it_is_in(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(csv_text, "BLOCK", 10)
-    monkeypatch.setattr(csv_text, "MAX_BLOCK", 10)
+    monkeypatch.setattr(csv_columns, "BLOCK", 10)
+    monkeypatch.setattr(csv_columns, "MAX_BLOCK", 10)
     for wrong, cause in (
         ("1,two", "line 41 holds 'two'"),
         ("1,2,3", "line 41 has 3 cells, expected 2"),

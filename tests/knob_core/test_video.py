@@ -225,11 +225,41 @@ def test_the_process_ends_with_the_budget(code, budget, cause, monkeypatch: pyte
     assert isinstance(caught.value, Stopped) == ("decoder" not in cause)
 
 
+def test_no_process_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(video_process, "COMMAND", ("/nowhere/python",))
+    with pytest.raises(ValueError, match=r"a\.avi: no process could be started") as caught:
+        apart()
+    assert "nowhere" not in str(caught.value)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is limited by RLIMIT_AS")
 def test_the_process_has_a_limit_of_memory():
     """A table of two thousand million entries is announced, and memory asked for, before one is read."""
     content = bytearray(film("mp4", "libx264"))
     at = content.index(b"stts") + 8
     content[at : at + 4] = struct.pack(">I", 0x78000000)
-    with pytest.raises(ValueError, match="a.mp4 needs more memory than a video may take"):
+    with pytest.raises(ValueError, match=r"a\.mp4 needs more memory than a video may take"):
         video_process.read_apart("a.mp4", ".mp4", bytes(content), Budget(), 100)
+
+
+def test_the_process_keeps_to_the_bytes():
+    with pytest.raises(Stopped, match="more than 100,000 bytes in all"):
+        apart(Budget(decoded=100_000))
+
+
+WHOLE = [(name, film(*MADE[name])) for name in ("a.mp4", "a.avi", "a.mkv", "a.mpg")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_damage_anywhere_is_refused_or_harmless(data: st.DataObject):
+    name, content = data.draw(st.sampled_from(WHOLE))
+    spoiled = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        spoiled[data.draw(st.integers(0, len(spoiled) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        got = read_pictures([(name, bytes(spoiled[: data.draw(st.integers(1, len(spoiled)))]))])
+    except ValueError as error:
+        assert type(error) is ValueError and len(str(error)) < 400
+        return
+    assert got.images.shape[1:] == (3, 32, 32)
