@@ -6,11 +6,12 @@ z_static, z_dyn (N, K) and u* (N,) per frame; where u* is None, the source's `co
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from knob_core.wrap.command import Command
+if TYPE_CHECKING:  # `knob_core.wrap` imports this module
+    from knob_core.wrap.command import Command
 
 
 class Branch(NamedTuple):
