@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from knob_core.csv_columns import Words
 from knob_core.uploads import archive
 from knob_core.uploads.budget import Budget, only_value_errors
-from knob_core.uploads.limits import require_size, short
+from knob_core.uploads.limits import MAX_VALUES, require_size, short
 from knob_core.uploads.npy import read_npy
 from knob_core.uploads.parquet import read_parquet
 from knob_core.uploads.tables import read_csv
@@ -41,11 +42,14 @@ def _held(name: str, kind: str, content: bytes, budget: Budget) -> Held:
     if kind != ".npz":
         return read_csv(name, content, budget)
     held: Held = {}
+    room = 2 * MAX_VALUES  # two branches
     for member in archive.members(name, content, budget):
         if not member.name.endswith(".npy") or "/" in member.name:
             raise ValueError(f"{name} holds '{short(member.name)}', expected .npy arrays only")
         key = member.name.removesuffix(".npy")
         if key not in KNOWN:
             raise ValueError(f"{name} holds '{short(key)}', expected {', '.join(sorted(KNOWN))}")
-        held[key] = read_npy(f"{name}: {short(member.name)}", member.read(budget), budget)
+        array = read_npy(f"{name}: {short(member.name)}", member.read(budget), budget, min(room, MAX_VALUES))
+        room -= array.codes.size if isinstance(array, Words) else array.size
+        held[key] = array
     return held

@@ -23,15 +23,15 @@ READERS: dict[tuple[int, int], Any] = {
 }
 
 
-def read_npy(name: str, content: bytes, budget: Budget) -> np.ndarray | Words:
-    """Numbers as float64, or words, in the shape the file has."""
+def read_npy(name: str, content: bytes, budget: Budget, most: int = MAX_VALUES) -> np.ndarray | Words:
+    """At most `most` numbers as float64, or words, in the shape the file has."""
     file = io.BytesIO(content)
     shape, dtype = _header(name, file)
     if dtype.kind not in "fiuU":
         raise ValueError(f"{name} has dtype {str(dtype)[:40]}, expected real numbers, or text for names")
     values = math.prod(shape)
-    if values > MAX_VALUES:
-        raise ValueError(f"{name} declares shape {str(shape)[:80]}, expected at most {MAX_VALUES:,} numbers")
+    if values > most:
+        raise ValueError(f"{name} declares shape {str(shape)[:80]}, expected at most {most:,} numbers")
     if (held := len(content) - file.tell()) != values * dtype.itemsize:
         raise ValueError(f"{name} is cut short or padded: {held:,} bytes for shape {str(shape)[:80]}")
     budget.spend(name, values * max(dtype.itemsize, 8))

@@ -188,6 +188,15 @@ def test_the_limits_hold_a_machine_of_4_gb():
 # What is wrong
 
 
+def test_all_arrays_of_a_file_have_a_limit_together(monkeypatch):
+    from knob_core.uploads import logits
+
+    monkeypatch.setattr(logits, "MAX_VALUES", 48)
+    assert read_logits("a.npz", npz(z_static=Z, z_dyn=Z)).z_dyn.shape == (2, 6, 4)
+    with pytest.raises(ValueError, match=r"labels.npy declares shape \(2,\), expected at most 0 numbers"):
+        read_logits("a.npz", npz(z_static=Z, z_dyn=Z, labels=np.array([0, 1])))
+
+
 def bomb(size: int = 20_000_000) -> bytes:
     """A zip whose only member declares and holds many zeros."""
     file = io.BytesIO()
