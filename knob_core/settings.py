@@ -13,6 +13,8 @@ from typing import Any
 
 from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
 
+from knob_core import files
+
 VERSION = 1
 TABLE = "attentive"  # of the weights, in the file
 MODES = ("continuous", "reset")
@@ -102,10 +104,7 @@ def from_toml(text: str | bytes) -> Settings:
 
 def save(settings: Settings, path: str | Path) -> None:
     """Write the file; it appears whole or not at all."""
-    path = Path(path)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(to_toml(settings), encoding="utf-8")
-    temporary.replace(path)
+    files.write_text(path, to_toml(settings))
 
 
 def load(path: str | Path) -> Settings:
