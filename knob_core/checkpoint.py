@@ -53,10 +53,11 @@ def trained_knobs_of(header: dict[str, Any], path: str | os.PathLike[str]) -> tu
     found = header.get("trained_knobs")
     if found is None:
         return None
-    numbers = [found.get(name) for name in ("zeta", "omega_n")] if isinstance(found, dict) else []
-    if len(numbers) != 2 or not all(isinstance(x, (int, float)) and 0 < x <= 100 for x in numbers):
-        raise ValueError(f"{path} has trained_knobs {found!r}, expected zeta and omega_n in (0, 100]")
-    return float(numbers[0]), float(numbers[1])
+    if isinstance(found, dict):
+        zeta, omega_n = found.get("zeta"), found.get("omega_n")
+        if isinstance(zeta, float) and isinstance(omega_n, float) and 0 < zeta <= 100 and 0 < omega_n <= 100:
+            return zeta, omega_n
+    raise ValueError(f"{path} has trained_knobs {found!r}, expected zeta and omega_n in (0, 100]")
 
 
 def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:

@@ -145,7 +145,7 @@ def trained_settings(members: dict[str, Member]) -> dict[str, Settings]:
     found = {}
     for method in ("ode-lite", "knob-ode"):
         knobs: Any = members[method].model.knobs
-        found[method] = Settings(knobs.zeta, knobs.omega_n, memory=False)
+        found[method] = Settings(knobs.zeta, knobs.omega_n, memory="off")
     return found
 
 
@@ -185,7 +185,7 @@ def _probe(shop: Workshop, seed: int, members: dict[str, Member], rows: dict[str
         rows["e3_step"] += dynamics_tables.step_curves(step, method, setting, {"seed": seed})
         if method == "knob-ode":
             for zeta, omega_n in dynamics_tables.STEP_SETTINGS:
-                turned = Settings(zeta, omega_n, memory=False)
+                turned = Settings(zeta, omega_n, memory="off")
                 rows["e3_step_info"] += dynamics_tables.step_info(step, turned, {"seed": seed})
 
 

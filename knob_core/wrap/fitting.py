@@ -1,13 +1,13 @@
 """Fit Knob to labelled streams of one's own: what to set, what it buys, and what else would do.
 
     from knob_core.wrap.fitting import fit
-    found = fit(logits, None, labels, max_delay=3)     # (R, T, K) and (R, T): at most 3 frames until a new class is shown
+    found = fit(logits, None, labels, max_delay=3)  # (R, T, K) and (R, T): a new class is shown within 3 frames
     print(found); stream = KnobStream(wrap.classifier(model), settings=found.settings)
 
 Attentive memory's weights, both knobs and a temperature are fitted together by the likelihood (`attentive_fit`), from
-several starts. Faster settings are made from the best one by turning omega_n up; of all of them the likeliest that keeps
-the limit is taken, so a looser limit never fits worse. Cross-validation sets it beside "off" and beside plain filters:
-where it does not beat "off" on streams it has not seen, "off" is what comes back.
+several starts. Faster settings are made from the best one by turning omega_n up; of all of them the likeliest that
+keeps the limit is taken, so a looser limit never fits worse. Cross-validation sets it beside "off" and beside plain
+filters: where it does not beat "off" on streams it has not seen, "off" is what comes back.
 """
 
 from __future__ import annotations
@@ -72,10 +72,12 @@ class Fit:
         return self.settings.zeta, self.settings.omega_n
 
     def __str__(self) -> str:
-        head = f"{'on unseen streams':24}{'NLL':>8}{'accuracy':>10}{'excess flips':>14}{'delay':>8}{'confident errors':>18}"
+        titles = ("NLL", "accuracy", "excess flips", "delay", "confident errors")
+        head = f"{'on unseen streams':30}" + "".join(f"{title:>17}" for title in titles)
         rows = [
-            f"{r.name:24}{r.nll:8.4f}{100 * r.accuracy:9.2f}%{r.excess_flips:14.2f}{r.delay:8.2f}{r.confident_errors:18.2f}"
-            for r in self.table
+            f"{row.name:30}{row.nll:17.4f}{row.accuracy:17.2%}{row.excess_flips:17.2f}{row.delay:17.2f}"
+            f"{row.confident_errors:17.2f}"
+            for row in self.table
         ]
         return "\n".join([self.words, head, *rows])
 
@@ -90,7 +92,7 @@ def fit(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Fit:
-    """The best setting that keeps the limit, and a table of what it and others do on streams they were not fitted on."""
+    """The best setting that keeps the limit, and what it and others do on streams that they were not fitted on."""
     if not max_delay > 0:
         raise ValueError(f"max_delay is {max_delay!r}, expected a number of frames > 0")
     streams, standard = _streams(z_static, z_dyn, labels, u_star)
@@ -198,8 +200,11 @@ def _halves(streams: Labelled) -> Labelled:
     middle = streams.z.shape[1] // 2
     if middle < 2:
         raise ValueError(f"the only stream has {streams.z.shape[1]} frames, expected at least 4")
-    cut = lambda x: None if x is None else np.concatenate([x[:, :middle], x[:, middle : 2 * middle]])  # noqa: E731
-    return Labelled(cut(streams.z), cut(streams.labels), cut(streams.u))
+
+    def cut(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x[:, :middle], x[:, middle : 2 * middle]])
+
+    return Labelled(cut(streams.z), cut(streams.labels), None if streams.u is None else cut(streams.u))
 
 
 def _tuned(kind: type[Filter], streams: Labelled, max_delay: float, seed: int) -> tuple[Filter, float]:
