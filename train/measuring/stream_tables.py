@@ -8,7 +8,7 @@ is given another image, and the frames are counted until the new class has made 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from knob_core.rivals import smoothing
 from knob_core.settings import Settings
 
 FIRST = 30  # frames in which every state comes in from rest; not measured
-HOME = Settings(memory="off")  # the console's home position
+HOME = Settings(zeta=0.7, omega_n=0.4, memory="off")  # where the published tables were made
 OFF = Settings(on=False, memory="off")  # frame by frame
 
 # The trade-off's sweeps.
@@ -59,7 +59,7 @@ def home_lag() -> float:
 
 def variants(trained: dict[str, Settings]) -> dict[str, Variant]:
     """The rows of the table; `trained` holds the knobs that a method learnt."""
-    with_memory = Settings(memory="plain")
+    with_memory = replace(HOME, memory="plain")
     matched = 1 / max(home_lag(), 1.0)  # rad/frame: a first-order lag of so many frames
     found = {
         "static": gated("static", OFF),
