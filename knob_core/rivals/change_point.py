@@ -15,10 +15,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from knob_core import metrics
 from knob_core._arrays.compiled import compiled
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import log
+from knob_core.rivals.probabilities import log, softmax
 
 NOTHING = 1e-200  # a run of less weight is dropped: it could not come back, and numbers near 1e-308 are slow
 
@@ -123,7 +122,7 @@ class ChangePoint(Filter):
         self._require_int("runs", 2, 10_000)
 
     def _run(self, z: Floats, state: ChangePointState | None, u: Floats | None) -> tuple[Floats, ChangePointState]:
-        p = np.ascontiguousarray(metrics.softmax(z / self.temperature))
+        p = softmax(z / self.temperature)
         shape = (len(z), self.runs)
         w, s = (np.zeros(shape), np.zeros((*shape, z.shape[2]))) if state is None else (x.copy() for x in state)
         out = follow_compiled(p, w, s, self.hazard, self.prior, self.outlier, self.weight)

@@ -15,9 +15,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from knob_core import metrics
 from knob_core._arrays.compiled import compiled
 from knob_core.rivals.base import Filter, Floats, Range
+from knob_core.rivals.probabilities import softmax, total
 
 
 class CusumState(NamedTuple):
@@ -34,7 +34,7 @@ def follow(z, p, state, threshold, drift, clip, temperature, outlier, length, su
     seen = (1 - outlier) ** 2
     out = np.empty_like(z)
     for t in range(z.shape[1]):
-        agreement = (metrics.softmax(m / temperature) * p[:, t]).sum(-1)
+        agreement = total(softmax(m / temperature) * p[:, t])[:, 0]
         evidence = np.clip(-np.log(z.shape[2] * seen * agreement + 1 - seen), -clip, clip)
         score[:] = np.where(n > 0, np.maximum(0, score + evidence - drift), 0)
         under_suspicion = score > 0
@@ -127,7 +127,7 @@ class Cusum(Filter):
         streams, _, classes = z.shape
         shapes = (streams, classes), (streams,), (streams,), (streams, classes), (streams,)
         end = tuple(np.zeros(shape) for shape in shapes) if state is None else tuple(x.copy() for x in state)
-        p = np.ascontiguousarray(metrics.softmax(z / self.temperature))
+        p = softmax(z / self.temperature)
         out = follow_compiled(
             z, p, end, self.threshold, self.drift, self.clip, self.temperature, self.outlier, self.length, self.suspect
         )
