@@ -11,9 +11,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
-
 from knob_core import files
+from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
 
 VERSION = 1
 TABLE = "attentive"  # of the weights, in the file

@@ -61,7 +61,7 @@ def fit(streams: Streams, evaluations: int, seed: int = 0) -> Found:
     if streams.u is not None:
         kind, standard = AttentiveMemory, {"u_mean": float(streams.u.mean()), "u_scale": float(streams.u.std())}
     tuned = tune(kind, streams, evaluations, seed, fixed={"zeta": HOME.zeta, **standard})
-    likeliest = tuned.sweep.value[int(tuned.sweep.measured.means().nll.argmin())]
+    likeliest = tuned.curve.value[int(tuned.curve.nll.argmin())]
     filter_ = kind(omega_n=float(likeliest), **tuned.parameters)
     weights = replace(filter_.weights, a=math.log(likeliest / HOME.omega_n))
     labelled = Labelled(streams.z, streams.labels, None if streams.u is None else weights.command(streams.u))
@@ -98,11 +98,11 @@ def work(args: argparse.Namespace) -> None:
     header["trained_knobs"] = {"zeta": found_.zeta, "omega_n": found_.omega_n}
     args.out.mkdir(parents=True, exist_ok=True)
     checkpoint.save(model, args.out / args.checkpoint.name, header, half=checkpoint.is_half(args.checkpoint))
-    means = found_.tuned.sweep.measured.means()
+    curve = found_.tuned.curve
     summary = {
         "weights": found_.weights.to_dict(), "trained": header["trained_knobs"], "surface": found_.surface,
-        "sweep": {"omega_n": found_.tuned.sweep.value.tolist(), "delay": means.delay.tolist(),
-                  "excess_flips": means.flips.tolist(), "nll": means.nll.tolist()},
+        "sweep": {"omega_n": curve.value.tolist(), "delay": curve.delay.tolist(),
+                  "excess_flips": curve.flips.tolist(), "nll": curve.nll.tolist()},
         "evaluations": found_.tuned.evaluations,
     }  # fmt: skip
     path = args.out / f"{args.checkpoint.stem}-memory.json"

@@ -13,10 +13,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from knob_core import metrics
 from knob_core._arrays.compiled import compiled
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import log
+from knob_core.rivals.probabilities import log, softmax, total
 
 
 class HmmState(NamedTuple):
@@ -29,7 +28,7 @@ def forward(likelihood: Floats, b: Floats, switch: float) -> Floats:
     beliefs = np.empty_like(likelihood)
     for t in range(likelihood.shape[1]):
         b = likelihood[:, t] * ((1 - switch) * b + other * (1 - b))
-        b = b / b.sum(-1, keepdims=True)
+        b = b / total(b)
         beliefs[:, t] = b
     return beliefs
 
@@ -69,13 +68,13 @@ class Hmm(Filter):
     SWEEP: ClassVar = "switch"
 
     def __post_init__(self) -> None:
-        self._require("switch", 0, 0.5, above=True)
+        self._require("switch", 0, 1, above=True)
         self._require("temperature", 0, above=True)
         self._require("outlier", 0, 1)
 
     def _run(self, z: Floats, state: HmmState | None, u: Floats | None) -> tuple[Floats, HmmState]:
         classes = z.shape[-1]
-        likelihood = (1 - self.outlier) * metrics.softmax(z / self.temperature) + self.outlier / classes
+        likelihood = (1 - self.outlier) * softmax(z / self.temperature) + self.outlier / classes
         before = np.full((len(z), classes), 1 / classes) if state is None else state.b
-        beliefs = forward_compiled(np.ascontiguousarray(likelihood), before, self.switch)
+        beliefs = forward_compiled(likelihood, before, self.switch)
         return log(beliefs), HmmState(beliefs[:, -1].copy())

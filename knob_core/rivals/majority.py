@@ -1,7 +1,8 @@
 """Sliding majority: the class that most of the last w frames voted for.
 
-n_t(k) = votes for class k among argmax z_{t-w+1} ... argmax z_t,    p = (n + prior + held) / sum
-held = 1/2 for the class shown before, else 0: with whole votes it decides ties and nothing else.
+n(k) = votes for class k among argmax z_{t-w+1} ... argmax z_t,    p ∝ n + h/2 + softmax(z_t)/4 + prior
+h = 1 for the class shown before, else 0. The fractions decide ties and nothing else: the class shown stays, and between
+others the present frame decides.
 """
 
 from __future__ import annotations
@@ -13,10 +14,8 @@ import numpy as np
 
 from knob_core._arrays.top import top1
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import log
+from knob_core.rivals.probabilities import log, softmax, total
 from knob_core.rivals.window import WindowState, slide
-
-HELD = 0.5  # of a vote
 
 
 class MajorityState(NamedTuple):
@@ -32,7 +31,7 @@ class SlidingMajority(Filter):
     prior: float = 0.1  # votes
 
     NAME: ClassVar = "sliding majority"
-    PARAMETERS: ClassVar = {"window": Range(1, 41, "int"), "prior": Range(0.01, 3.0, "log")}
+    PARAMETERS: ClassVar = {"window": Range(1, 41, "int"), "prior": Range(0.001, 3.0, "log")}
     SWEEP: ClassVar = "window"
 
     def __post_init__(self) -> None:
@@ -43,12 +42,12 @@ class SlidingMajority(Filter):
         classes = np.arange(z.shape[-1])
         voted = top1(z)  # (R, T)
         votes = (voted[..., None] == classes).astype(np.float64)  # (R, T, K)
-        counts, window = slide(
-            votes, self.window, lambda frames: frames.sum(-1), None if state is None else state.window
-        )
+        last = None if state is None else state.window
+        counts, window = slide(votes, self.window, lambda frames: frames.sum(-1), last)
         shown = voted[:, 0] if state is None else state.shown
+        counts += softmax(z) / 4
         for n in np.moveaxis(counts, 1, 0):  # (R, K), a view: written in place
-            n += HELD * (shown[:, None] == classes)
+            n += (shown[:, None] == classes) / 2
             shown = top1(n)
         counts += self.prior
-        return log(counts / counts.sum(-1, keepdims=True)), MajorityState(shown, window)
+        return log(counts / total(counts)), MajorityState(shown, window)

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from knob_core import metrics
 from knob_core.ema import run_ema
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import log
+from knob_core.rivals.probabilities import log, softmax
 
 
 class AverageState(NamedTuple):
@@ -43,5 +42,5 @@ class EmaOfProbabilities(EmaOfLogits):
     NAME: ClassVar = "EMA of p"
 
     def _run(self, z: Floats, state: AverageState | None, u: Floats | None) -> tuple[Floats, AverageState]:
-        m, state = super()._run(metrics.softmax(z), state, u)
+        m, state = super()._run(softmax(z), state, u)
         return log(m), state

@@ -13,9 +13,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from knob_core import metrics
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import log
+from knob_core.rivals.probabilities import log, softmax, total
 
 
 class OneEuroState(NamedTuple):
@@ -59,7 +58,7 @@ class OneEuroOfLogits(Filter):
     PARAMETERS: ClassVar = {
         "min_cutoff": Range(0.0005, 1.0, "log"),
         "beta": Range(0.001, 3.0, "log"),
-        "d_cutoff": Range(0.01, 5.0, "log"),
+        "d_cutoff": Range(0.01, 30.0, "log"),
     }
     SWEEP: ClassVar = "min_cutoff"
 
@@ -82,5 +81,5 @@ class OneEuroOfProbabilities(OneEuroOfLogits):
     PARAMETERS: ClassVar = {**OneEuroOfLogits.PARAMETERS, "beta": Range(0.01, 30.0, "log")}
 
     def _run(self, z: Floats, state: OneEuroState | None, u: Floats | None) -> tuple[Floats, OneEuroState]:
-        m, state = super()._run(metrics.softmax(z), state, u)
-        return log(m / m.sum(-1, keepdims=True)), state
+        m, state = super()._run(softmax(z), state, u)
+        return log(m / total(m)), state

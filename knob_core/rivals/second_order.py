@@ -15,7 +15,8 @@ from knob_core.rivals.base import Filter, Floats, Range
 
 
 class SecondOrderState(NamedTuple):
-    x: np.ndarray  # (R, K, 2) = [m, v], as `gate.run` gave it
+    x: Floats  # (R, K, 2) = [m, v]
+    zi: Floats  # (R, K, 2) the compiled filter's own delays, see `gate.State`; NaN where it was not used
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class SecondOrder(Filter):
         self._require("zeta", 0)
 
     def _run(self, z: Floats, state: SecondOrderState | None, u: Floats | None) -> tuple[Floats, SecondOrderState]:
-        first = np.stack([z[:, 0], np.zeros_like(z[:, 0])], -1) if state is None else state.x
+        x = np.stack([z[:, 0], np.zeros_like(z[:, 0])], -1) if state is None else state.x
+        first = x.view(gate.State)
+        first.zi = None if state is None else state.zi
         m, end = gate.run(z, self.zeta, self.omega_n, state=first, axis=1)
-        return m, SecondOrderState(end)
+        zi = getattr(end, "zi", None)
+        return m, SecondOrderState(np.asarray(end), np.full(end.shape, np.nan) if zi is None else zi)
