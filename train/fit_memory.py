@@ -1,10 +1,10 @@
-"""Fit attentive memory for a model: `python -m train.fit_memory CHECKPOINT... --streams FILE... --out FOLDER`.
+"""Fit attentive memory for a model: `python -m train.fit_memory CHECKPOINT --tuned FILE --streams FILE... --out DIR`.
 
 The streams are validation material (`train.change_streams --split validation` and `--split pairs`); others are refused.
-1. b, c, d, tau, eps: the tuner's objective, excess flips at six delays and the best NLL, at the home damping.
+1. b, c, d, tau, eps: as `train.compare_filters tune` found them, at the home damping.
 2. a: so that the likeliest omega_n is the home one.  3. t_0 to t_3: by NLL at home.
 4. trained knobs: where NLL over (zeta, omega_n) is lowest, to convergence; the surface is written beside it.
-The checkpoint in FOLDER is the same model with the weights and the trained knobs in its header.
+The checkpoint in DIR is the same model with the weights and the trained knobs in its header.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from knob_core import branches, checkpoint, methods
+from knob_core import checkpoint, files
 from knob_core.memories import Attentive
-from knob_core.rivals.attentive import AttentiveMemory, AttentiveSingle
+from knob_core.rivals.attentive import AttentiveMemory
 from knob_core.settings import HOME
-from knob_core.tuning.streams import Streams, joined, of_branches
-from knob_core.tuning.tune import EVALUATIONS, Tuned, tune
+from knob_core.tuning import saved
+from knob_core.tuning.streams import Streams
+from knob_core.tuning.tune import Tuned
 from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
 from train import commands
+from train.compare_filters import CHOOSING, KINDS, OURS, OURS_SINGLE, read
 
-ALLOWED = ("validation", "pairs")
 ZETAS = tuple(np.geomspace(0.2, 3.0, 9))
 OMEGAS = tuple(np.geomspace(0.05, 3.0, 13))  # rad/frame
 
@@ -45,24 +45,11 @@ class Found:
     surface: list[tuple[float, float, float]]  # zeta, omega_n, NLL
 
 
-def read(path: Path) -> tuple[branches.Branches, dict[str, Any]]:
-    """A file of `train.change_streams`; refused unless it is validation material."""
-    with np.load(path, allow_pickle=False) as file:
-        about = json.loads(str(file["about"])) if "about" in file else {}
-    if about.get("split") not in ALLOWED:
-        raise ValueError(f"{path} has split {about.get('split')!r}; fitting takes {' or '.join(ALLOWED)} only")
-    return branches.load(path), about
-
-
-def fit(streams: Streams, evaluations: int, seed: int = 0) -> Found:
-    """All four steps on streams whose command, if there is one, is as the network gives it."""
-    standard = {}
-    kind: type[AttentiveMemory] = AttentiveSingle
-    if streams.u is not None:
-        kind, standard = AttentiveMemory, {"u_mean": float(streams.u.mean()), "u_scale": float(streams.u.std())}
-    tuned = tune(kind, streams, evaluations, seed, fixed={"zeta": HOME.zeta, **standard})
+def fit(streams: Streams, tuned: Tuned) -> Found:
+    """Steps 2 to 4 on streams whose command, if there is one, is as the network gives it."""
     likeliest = tuned.curve.value[int(tuned.curve.nll.argmin())]
-    filter_ = kind(omega_n=float(likeliest), **tuned.parameters)
+    filter_ = tuned.kind(omega_n=float(likeliest), **tuned.parameters)  # type: ignore[call-arg]
+    assert isinstance(filter_, AttentiveMemory)
     weights = replace(filter_.weights, a=math.log(likeliest / HOME.omega_n))
     labelled = Labelled(streams.z, streams.labels, None if streams.u is None else weights.command(streams.u))
     answer = [name for name in ("t_0", "t_1", "t_2", "t_3") if labelled.u is not None or name != "t_2"]
@@ -77,22 +64,19 @@ def fit(streams: Streams, evaluations: int, seed: int = 0) -> Found:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m train.fit_memory", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--tuned", type=Path, required=True, metavar="FILE.json")
     parser.add_argument("--streams", nargs="+", type=Path, required=True, metavar="FILE.npz")
-    parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help="default: %(default)s")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     return parser.parse_args(arguments)
 
 
 def work(args: argparse.Namespace) -> None:
     model = checkpoint.load(args.checkpoint)
-    single = not methods.get(model.method).gate.gated
-    parts = []
-    for path in args.streams:
-        found, about = read(path)
-        if about.get("model") != args.checkpoint.stem:
-            raise ValueError(f"{path} is of {about.get('model')!r}, expected {args.checkpoint.stem!r}")
-        parts.append(of_branches(found, single))
-    found_ = fit(joined(parts), args.evaluations)
+    streams, about = read(args.streams, CHOOSING)
+    if about["model"] != args.checkpoint.stem:
+        raise ValueError(f"the streams are of {about['model']!r}, expected {args.checkpoint.stem!r}")
+    tuned = saved.load(args.tuned, KINDS)
+    found_ = fit(streams, tuned[OURS if streams.u is not None else OURS_SINGLE])
     model.attentive = found_.weights
     header = checkpoint.read_header(args.checkpoint)
     header["trained_knobs"] = {"zeta": found_.zeta, "omega_n": found_.omega_n}
@@ -106,7 +90,7 @@ def work(args: argparse.Namespace) -> None:
         "evaluations": found_.tuned.evaluations,
     }  # fmt: skip
     path = args.out / f"{args.checkpoint.stem}-memory.json"
-    path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    files.write_text(path, json.dumps(summary, indent=1) + "\n")
     print(f"{args.checkpoint.stem}: {found_.weights}; trained zeta {found_.zeta:.3f}, omega_n {found_.omega_n:.3f}")
 
 

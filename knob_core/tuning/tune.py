@@ -51,7 +51,7 @@ def tune(
     nll_weight: float = 1.0,
     fixed: dict[str, Any] | None = None,
 ) -> Tuned:
-    """The best parameters among `evaluations` tried, each with a sweep of 12 settings; `fixed` ones are not searched."""
+    """The best parameters among `evaluations` tried, each with a sweep of 12 settings; `fixed` ones stay."""
     fixed = fixed or {}
     spans = {name: span for name, span in kind.PARAMETERS.items() if name != kind.SWEEP and name not in fixed}
 

@@ -2,7 +2,7 @@
 
 min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3) of  mean NLL + |x - x_0|^2 / (2 frames)
 x are the parameters on a scale of order one (logs of what is positive); the second term is a standard normal prior
-around the start, so it fades as frames come in. Slopes by differences: an evaluation is one compiled run over all frames.
+around the start, so it fades as frames come in. Slopes by differences: an evaluation is one compiled run.
 """
 
 from __future__ import annotations
