@@ -1,8 +1,8 @@
 """Tune attentive memory and its rivals alike, then compare them: `python -m train.compare_filters tune|test ...`.
 
 `tune FILE... --out TUNED.json`: validation streams of one model (`train.change_streams`, splits validation and pairs);
-every filter gets the same streams, objective and number of evaluations. Ours is tuned at the home damping, and only its
-omega_n is turned afterwards. `test TUNED.json FILE... --out TABLE.csv`: the same settings on test streams, once.
+every filter gets the same streams, objective and number of evaluations. Of ours only omega_n is turned afterwards.
+`test TUNED.json FILE... --out TABLE.csv`: the same settings on test streams, once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from knob_core import branches, files, methods
 from knob_core.rivals import RIVALS
 from knob_core.rivals.attentive import AttentiveMemory, AttentiveSingle
 from knob_core.rivals.base import Filter
-from knob_core.settings import HOME
 from knob_core.tuning import saved
 from knob_core.tuning.compare import Comparison, evaluate
 from knob_core.tuning.streams import Streams, joined, of_branches
@@ -30,6 +29,7 @@ from train import commands
 
 CHOOSING, TESTING = ("validation", "pairs"), ("test",)
 OURS, OURS_SINGLE = "attentive", "attentive-single"
+NLL_WEIGHT = 5.0  # of a nat, against a factor e in flips: .02 nats are worth a tenth of the flips
 KINDS: dict[str, type[Filter]] = {OURS: AttentiveMemory, OURS_SINGLE: AttentiveSingle, **RIVALS}
 
 
@@ -50,17 +50,19 @@ def read(paths: Sequence[Path], splits: Sequence[str]) -> tuple[Streams, dict[st
 
 
 def ours(streams: Streams) -> tuple[str, dict[str, Any]]:
-    """Our filter for these streams, and what is fixed of it: the home damping, and how u* is standardised."""
+    """Our filter for these streams, and what is fixed of it: how u* is standardised."""
     if streams.u is None:
-        return OURS_SINGLE, {"zeta": HOME.zeta}
-    return OURS, {"zeta": HOME.zeta, "u_mean": float(streams.u.mean()), "u_scale": float(streams.u.std())}
+        return OURS_SINGLE, {}
+    return OURS, {"u_mean": float(streams.u.mean()), "u_scale": float(streams.u.std())}
 
 
 def tune_all(streams: Streams, evaluations: int, names: Sequence[str] = tuple(RIVALS)) -> dict[str, Tuned]:
     """Every filter by its name."""
     key, fixed = ours(streams)
     jobs: dict[str, dict[str, Any]] = {key: fixed, **{name: {} for name in names}}
-    return {name: tune(KINDS[name], streams, evaluations, fixed=held) for name, held in jobs.items()}
+    return {
+        name: tune(KINDS[name], streams, evaluations, nll_weight=NLL_WEIGHT, fixed=held) for name, held in jobs.items()
+    }
 
 
 def table(compared: Comparison, model: str, kind: str) -> pd.DataFrame:

@@ -1,8 +1,8 @@
 """Fit attentive memory for a model: `python -m train.fit_memory CHECKPOINT --tuned FILE --streams FILE... --out DIR`.
 
 The streams are validation material (`train.change_streams --split validation` and `--split pairs`); others are refused.
-1. b, c, d, tau, eps: as `train.compare_filters tune` found them, at the home damping.
-2. a: so that the likeliest omega_n is the home one.  3. t_0 to t_3: by NLL at home.
+1. b, c, d, tau, eps and a damping: as `train.compare_filters tune` found them.
+2. a: so that the likeliest omega_n is the home one.  3. t_0 to t_3: by NLL there.
 4. trained knobs: where NLL over (zeta, omega_n) is lowest, to convergence; the surface is written beside it.
 The checkpoint in DIR is the same model with the weights and the trained knobs in its header.
 """
@@ -53,7 +53,7 @@ def fit(streams: Streams, tuned: Tuned) -> Found:
     weights = replace(filter_.weights, a=math.log(likeliest / HOME.omega_n))
     labelled = Labelled(streams.z, streams.labels, None if streams.u is None else weights.command(streams.u))
     answer = [name for name in ("t_0", "t_1", "t_2", "t_3") if labelled.u is not None or name != "t_2"]
-    home, _ = fit_nll(labelled, Setting(HOME.zeta, HOME.omega_n, weights), answer)
+    home, _ = fit_nll(labelled, Setting(filter_.zeta, HOME.omega_n, weights), answer)
     surface = [(z, w, labelled.nll(home.put(zeta=z, omega_n=w).run(labelled.z, labelled.u)))
                for z in ZETAS for w in OMEGAS]  # fmt: skip
     zeta, omega_n, _ = min(surface, key=lambda entry: entry[2])
