@@ -37,7 +37,7 @@ FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
 INSTANT = Setting(100.0, 100.0, Attentive(a=5.0, b=0.0))  # g = 1: nothing is remembered, a temperature alone is left
-Progress = Callable[[float, str], None]  # part done in [0, 1], what is being done
+Progress = Callable[[float, str], object]  # part done in [0, 1], what is being done
 
 
 @dataclass(frozen=True)
