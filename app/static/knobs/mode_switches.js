@@ -10,7 +10,7 @@ const MEMORIES = ["attentive", "plain", "off"];
 
 /**
  * A group of buttons of which one is chosen.
- * @template {string} Value
+ * @template {Mode | MemoryKind} Value
  * @param {Element} parent
  * @param {string} name  for a screen reader
  * @param {Value[]} values
