@@ -13,6 +13,7 @@ export default [
   { files: ["**/*.js"] },
   { ignores: ["**/*.d.ts", ".venv/", "assets/"] },
   js.configs.recommended,
+  { rules: { "max-len": ["error", 120] } },
   {
     files: ["app/static/**/*.js"],
     languageOptions: { globals: globals.browser },

@@ -37,10 +37,14 @@ class ControlPanel {
     this.box = document.createElement("section");
     this.box.className = "controls";
     this.box.setAttribute("aria-label", "knobs");
-    this.box.innerHTML = `<div class="dials"></div>
-      <div class="regime" role="img"><i></i><i></i><i></i></div><p class="regime-text" aria-live="polite"></p>
+    this.box.innerHTML = `
+      <div class="dials"></div>
+      <div class="regime" role="img"><i></i><i></i><i></i></div>
+      <p class="regime-text" aria-live="polite"></p>
       <div class="presets" role="group" aria-label="presets"></div>
-      <div class="switches"></div><div class="transport"></div><p class="pinned" hidden></p>`;
+      <div class="switches"></div>
+      <div class="transport"></div>
+      <p class="pinned" hidden></p>`;
     host.appendChild(this.box);
     const part = (/** @type {string} */ name) => find(this.box, name, HTMLElement);
     this.knobs = Object.fromEntries(constants.knobs.map((knob) => [knob.id, this.addKnob(part(".dials"), knob)]));
@@ -181,7 +185,7 @@ class ControlPanel {
 }
 
 /**
- * The values at first: Python's, and counters at zero. A random name tells these controls' messages from those of others.
+ * The values at first: Python's, and counters at zero. A random name tells these controls' messages from others'.
  * @param {ControlsMessage} message
  * @returns {Controls}
  */

@@ -1,5 +1,5 @@
-// Cards, a table and figures that follow the knobs, drawn from one message. Elements stay in the page and are drawn again;
-// none is mounted anew. On the Lessons page it is mounted alone.
+// Cards, a table and figures that follow the knobs, drawn from one message. Elements stay in the page and are drawn
+// again; none is mounted anew. On the Lessons page it is mounted alone.
 import { writeTable } from "./figures/comparison_table.js";
 import { FigureCard } from "./figures/figure_card.js";
 import { writeCards } from "./figures/result_cards.js";

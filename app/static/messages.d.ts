@@ -1,5 +1,5 @@
-// Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component with.
-// Nothing that the page sends is trusted there.
+// Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component
+// with. Python trusts nothing that the page sends.
 import type { Figure, PackedNumbers, Shape, Trace } from "./plot/figure_types.js";
 import type { KnobSocket } from "./page/knob_socket.js";
 
@@ -10,7 +10,7 @@ declare global {
 
 // --- Mounting ---
 
-/** Colours by name, as "#rrggbb" (app/figures/palette.py). */
+/** Colours by name, as "#rrggbb" (knob_core/palette.py). */
 export type Palette = Record<string, string>;
 export type Palettes = Record<"light" | "dark", Palette>;
 
@@ -77,8 +77,9 @@ export interface ViewRequest {
   seq: number;
 }
 
-/** One message on the WebSocket; the session's token is added on the way. */
+/** One message on the WebSocket. */
 export interface Request {
+  token?: string; // opens the session's endpoint; page/knob_socket.js adds it
   controls?: Controls;
   view?: ViewRequest;
 }
@@ -108,11 +109,18 @@ export interface DisplayUpdate {
   stream_id: string; // which StreamBackground belongs to it
   view: ViewRequest;
   caption: string; // for the saved picture
-  scope: { data: Trace[]; shapes: Shape[]; legend: string[] };
+  scope: ScopeUpdate;
   film: FilmUpdate;
   panel: PanelUpdate;
   readouts: ReadoutUpdate[]; // in the order of DisplayConstants.readouts
   runs: [number, number]; // of the page's script, and answers so far; for tests
+}
+
+/** Traces and shapes over those of the StreamBackground. */
+export interface ScopeUpdate {
+  data: Trace[];
+  shapes: Shape[];
+  legend: string[]; // keys of DisplayConstants.legend
 }
 
 /** The model's answers to the frames of the first path. */
@@ -150,10 +158,19 @@ export interface ReadoutUpdate {
 // --- Python to page: when a component is mounted ---
 
 /** The data of a component with two parts. */
-export interface Mount extends Common {
+export interface Mount {
+  base: string; // address of app/static/
+  palettes: Palettes;
   endpoint: Endpoint;
-  constants: Partial<Record<string, unknown>>; // of each part, by its name
+  constants: Constants;
   update: Update;
+}
+
+/** What no knob changes, for each part of the component. */
+export interface Constants {
+  controls: ControlsConstants;
+  display?: DisplayConstants;
+  sheet?: object;
 }
 
 /** Where the WebSocket is. */
@@ -212,10 +229,16 @@ export interface StreamBackground {
   title: string;
   alt: string; // of the scope
   figure: Figure;
-  film: { sprite: string; frames: number[] } | null;
+  film: FilmStrip | null;
   truth: number; // class, -1 where unknown
   classes: string[];
   short: string[]; // the same, abbreviated
+}
+
+/** Pictures side by side in one image. */
+export interface FilmStrip {
+  sprite: string; // data URL
+  frames: number[];
 }
 
 // --- Figure sheet (app/widgets/figure_sheet.py, app/figures/figure_parts.py) ---

@@ -2,7 +2,7 @@
 // change the value. It is sent when the pointer is released, or half a second after the last key.
 import { clamp } from "./page/clamp.js";
 import { mountOnce } from "./page/component.js";
-import { find } from "./page/dom.js";
+import { addElement } from "./page/dom.js";
 import { drawStretch, MOST, pointAt, severityHeight } from "./page/severity_points.js";
 
 /** @import { Common, MountArguments, Palette, Part, PartHost, SketchMessage } from "./messages.js" */
@@ -32,9 +32,14 @@ class SeveritySketch {
     this.sendLater = undefined;
     this.box = document.createElement("div");
     this.box.className = "severity-sketch";
-    this.box.innerHTML = `<canvas tabindex="0" role="slider" title="Sweep over the sheet; with keys, arrows move along and up and down" aria-label="severity by hand" aria-valuemin="0" aria-valuemax="5"></canvas>`;
     host.appendChild(this.box);
-    this.canvas = find(this.box, "canvas", HTMLCanvasElement);
+    this.canvas = addElement("canvas", "", this.box);
+    this.canvas.tabIndex = 0;
+    this.canvas.title = "Sweep over the sheet; with keys, arrows move along and up and down";
+    this.canvas.setAttribute("role", "slider");
+    this.canvas.setAttribute("aria-label", "severity by hand");
+    this.canvas.setAttribute("aria-valuemin", "0");
+    this.canvas.setAttribute("aria-valuemax", String(MOST));
     this.listenToPointer();
     this.listenToKeys();
     new ResizeObserver(() => this.paint()).observe(this.box);

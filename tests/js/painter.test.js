@@ -58,9 +58,21 @@ test("bars stand on zero, one colour each", () => {
 
 test("a heat map's value is its opacity; what cannot be seen is not drawn", () => {
   const { log } = draw(
-    [{ type: "heatmap", z: [pack([0, NaN, 0.25, 2])], x0: 0, dx: 1, y0: 0, colorscale: [[0, "wrong/0"], [1, "wrong"]] }],
+    [
+      {
+        type: "heatmap",
+        z: [pack([0, NaN, 0.25, 2])],
+        x0: 0,
+        dx: 1,
+        y0: 0,
+        colorscale: [
+          [0, "wrong/0"],
+          [1, "wrong"],
+        ],
+      },
+    ],
     { yaxis: { range: [-0.5, 0.5], anchor: "x" } },
-  ); // prettier-ignore
+  );
   const opacities = log.filter(([name]) => name === "set globalAlpha").map(([, value]) => value);
   assert.deepEqual(opacities.slice(-3), [0.25, 1, 1]);
   const [, left, top, width, height] = log.filter(([name]) => name === "fillRect")[1];
@@ -92,19 +104,36 @@ test("error bars reach from y - e to y + e", () => {
 
 test("shapes below come before the traces, others after, notes last", () => {
   const { log } = draw(
-    [{ type: "scatter", mode: "lines", x0: 0, dx: 1, y: pack([0, 1]), line: { color: "gate", width: 2, dash: "dash" } }],
+    [
+      {
+        type: "scatter",
+        mode: "lines",
+        x0: 0,
+        dx: 1,
+        y: pack([0, 1]),
+        line: { color: "gate", width: 2, dash: "dash" },
+      },
+    ],
     {
       shapes: [
         { type: "line", yref: "paper", x0: 5, x1: 5, y0: 0, y1: 1, line: { color: "text", width: 3 } },
         { type: "rect", x0: 0, x1: 1, y0: 0, y1: 1, fillcolor: "wrong", line: { width: 0 }, layer: "below" },
       ],
-      annotations: [{ text: "here", xref: "x", x: 5, yref: "y domain", y: 1, xshift: 4, yshift: 3, font: { color: "text" } }],
+      annotations: [
+        { text: "here", xref: "x", x: 5, yref: "y domain", y: 1, xshift: 4, yshift: 3, font: { color: "text" } },
+      ],
     },
   );
-  const order = log.filter(([name, value]) => (name === "set lineWidth" && value > 1) || name === "ellipse" || name === "fill" || value === "here");
+  const order = log.filter(
+    ([name, value]) =>
+      (name === "set lineWidth" && value > 1) || name === "ellipse" || name === "fill" || value === "here",
+  );
   assert.deepEqual(order, [["fill"], ["set lineWidth", 2], ["set lineWidth", 3], ["fillText", "here", 84, 7]]);
-  assert.deepEqual(log.filter(([name]) => name === "setLineDash").map(([, dash]) => dash), [[6, 4], [], [], []]);
-}); // prettier-ignore
+  assert.deepEqual(
+    log.filter(([name]) => name === "setLineDash").map(([, dash]) => dash),
+    [[6, 4], [], [], []],
+  );
+});
 
 test("a canvas that is not shown is left alone", () => {
   const { canvas, log } = fakeCanvas(0, 0);

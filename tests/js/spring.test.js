@@ -35,8 +35,17 @@ test("u is spread over the rail, and held inside it", () => {
 test("the spring: 18 coils between two straight ends", () => {
   const points = coilPoints(26, 26 + 28 + 180, 40);
   assert.equal(points.length, 22);
-  assert.deepEqual(points.slice(0, 4), [[26, 40], [40, 40], [45, 31], [55, 49]]); // prettier-ignore
-  assert.deepEqual(points.slice(-3), [[215, 49], [220, 40], [234, 40]]); // prettier-ignore
+  assert.deepEqual(points.slice(0, 4), [
+    [26, 40],
+    [40, 40],
+    [45, 31],
+    [55, 49],
+  ]);
+  assert.deepEqual(points.slice(-3), [
+    [215, 49],
+    [220, 40],
+    [234, 40],
+  ]);
 });
 
 test("thickness and opacity rise with the logarithm of the knobs", () => {

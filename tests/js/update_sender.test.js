@@ -43,7 +43,7 @@ beforeEach(() => {
   [now, sent, socketOpen, shown] = [1000, [], true, true];
 });
 
-test("the gap: none when all is answered, 1.3 times Python's time and 20 ms, 45 ms at least, 600 ms without an answer", () => {
+test("the gap: 0 when all is answered, 1.3 times Python's time and 20 ms, at least 45, 600 without an answer", () => {
   assert.equal(sendingGap(0, 10), 0);
   assert.equal(sendingGap(1, 10), 45);
   assert.equal(sendingGap(1, 100), 150);

@@ -15,13 +15,39 @@ import { ScopeCursor } from "./scope_cursor.js";
 /** @import { Request, StreamBackground, ViewRequest } from "../messages.js" */
 /** @import { Figure } from "../plot/figure_types.js" */
 
-const HTML = `<div class="readouts" role="group" aria-label="read-outs"></div>
-  <figure class="scope"><figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="off" title="Medians over the paths; the answer is the first path's, whose frames the film strip shows"></span>
-    <button type="button" class="link" title="Copy a link that holds the whole setting">link</button><button type="button" class="png" title="Save scope and panel as a picture">PNG</button></figcaption>
-    <div class="plot"><canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas><div class="cursor-line" hidden></div></div>
-    <div class="strip" title="The first path's frames, and what the model takes them for; a wrong answer is red and crossed"><span class="strip-label"></span><div class="film" role="group" aria-label="film strip"></div></div></figure>
-  <figure class="panel"><figcaption><div class="tabs" role="tablist" aria-label="panel"></div><span class="axis-options"></span></figcaption>
-    <div class="body"><canvas class="trace" role="img" aria-label="panel"></canvas><div class="side"></div></div><p class="note"></p></figure>`;
+const HTML = `
+  <div class="readouts" role="group" aria-label="read-outs"></div>
+  <figure class="scope">
+    <figcaption>
+      <span class="title"></span>
+      <span class="legend"></span>
+      <span class="at" aria-live="off"></span>
+      <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
+      <button type="button" class="png" title="Save scope and panel as a picture">PNG</button>
+    </figcaption>
+    <div class="plot">
+      <canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas>
+      <div class="cursor-line" hidden></div>
+    </div>
+    <div class="strip">
+      <span class="strip-label"></span>
+      <div class="film" role="group" aria-label="film strip"></div>
+    </div>
+  </figure>
+  <figure class="panel">
+    <figcaption>
+      <div class="tabs" role="tablist" aria-label="panel"></div>
+      <span class="axis-options"></span>
+    </figcaption>
+    <div class="body">
+      <canvas class="trace" role="img" aria-label="panel"></canvas>
+      <div class="side"></div>
+    </div>
+    <p class="note"></p>
+  </figure>`;
+
+const CURSOR_HELP = "Medians over the paths; the answer is the first path's, whose frames the film strip shows";
+const STRIP_HELP = "The first path's frames, and what the model takes them for; a wrong answer is red and crossed";
 
 /** @implements {Part<DisplayMessage>} */
 class Display {
@@ -49,6 +75,8 @@ class Display {
     host.appendChild(this.box);
     const part = (/** @type {string} */ selector) => find(this.box, selector, HTMLElement);
     this.parts = { title: part(".scope .title"), legend: part(".legend"), readouts: part(".readouts") };
+    part(".at").title = CURSOR_HELP;
+    part(".strip").title = STRIP_HELP;
     this.scope = new Painter(find(this.box, ".scope canvas", HTMLCanvasElement));
     this.cursor = new ScopeCursor(this.box, this);
     this.film = new FilmStrip(part(".strip"));

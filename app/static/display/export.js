@@ -18,8 +18,19 @@ export async function copyLink(button) {
 }
 
 /**
+ * What is saved of the display.
+ * @typedef {object} SavedDisplay
+ * @property {HTMLElement} box
+ * @property {Palette} palette
+ * @property {string} font
+ * @property {DisplayUpdate} message
+ * @property {Painter} scope
+ * @property {{ canvas: HTMLCanvasElement }} panel
+ */
+
+/**
  * Save scope and panel, one above the other with a caption, as knob.png.
- * @param {{ box: HTMLElement, palette: Palette, font: string, message: DisplayUpdate, scope: Painter, panel: { canvas: HTMLCanvasElement } }} view
+ * @param {SavedDisplay} display
  */
 export function savePicture({ box, palette, font, message, scope, panel }) {
   const canvases = [scope.canvas, panel.canvas];

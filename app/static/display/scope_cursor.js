@@ -1,5 +1,5 @@
-// The cursor of the scope: a line through all its rows at one frame, and the numbers at that frame. It follows the pointer,
-// or the arrow keys when the scope has the focus.
+// The cursor of the scope: a line through all its rows at one frame, and the numbers at that frame. It follows the
+// pointer, or the arrow keys when the scope has the focus.
 import { clamp } from "../page/clamp.js";
 import { find, setIfChanged } from "../page/dom.js";
 import { unpack } from "../plot/packed_numbers.js";

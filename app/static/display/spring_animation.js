@@ -72,8 +72,8 @@ export class SpringAnimation {
 }
 
 /**
- * Where in the stream the spring is next: at the newest frame of a live stream, at the cursor, or on by the time that has
- * passed, at the stream's frame rate (between 1 and 60 frames/s) and from the beginning after the end.
+ * Where in the stream the spring is next: at the newest frame of a live stream, at the cursor, or further on by the
+ * time that has passed, at the stream's frame rate (1 to 60 frames/s), and from the beginning after the end.
  * @param {number} time  frames
  * @param {{ length: number, first: number, live: boolean, cursor: number | null }} at
  * @param {number} elapsed  ms

@@ -22,8 +22,14 @@ export class FigureCard {
   constructor(sheet, parent) {
     this.sheet = sheet;
     this.box = addElement("figure", "", parent);
-    this.box.innerHTML = `<figcaption><span class="title"></span><span class="legend"></span><span class="at" aria-live="polite"></span></figcaption>
-      <canvas role="img"></canvas><p class="note"></p>`;
+    this.box.innerHTML = `
+      <figcaption>
+        <span class="title"></span>
+        <span class="legend"></span>
+        <span class="at" aria-live="polite"></span>
+      </figcaption>
+      <canvas role="img"></canvas>
+      <p class="note"></p>`;
     const part = (/** @type {string} */ selector) => find(this.box, selector, HTMLElement);
     this.parts = { title: part(".title"), legend: part(".legend"), pointedAt: part(".at"), note: part(".note") };
     this.canvas = find(this.box, "canvas", HTMLCanvasElement);

@@ -55,8 +55,8 @@ export function targetAt(targets, axes, px, py) {
 }
 
 /**
- * The target that an arrow key goes to: left and right within all targets, up and down at the same place of the next row.
- * The first one where none is pointed at; null where the key is no arrow.
+ * The target that an arrow key goes to: left and right within all targets, up and down to the same place of the next
+ * row. The first one where none is pointed at; null where the key is no arrow.
  * @param {Target[]} targets  row by row, at least one
  * @param {string | null} id  of the one that is pointed at
  * @param {string} key

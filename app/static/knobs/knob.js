@@ -35,8 +35,14 @@ export class Knob {
     this.box = document.createElement("div");
     this.box.className = "knob";
     this.box.title = spec.help;
-    this.box.innerHTML = `<header><span class="knob-name"></span>
-      <label class="knob-value"><span></span><input type="text" inputmode="decimal" autocomplete="off" spellcheck="false"></label></header>
+    this.box.innerHTML = `
+      <header>
+        <span class="knob-name"></span>
+        <label class="knob-value">
+          <span></span>
+          <input type="text" inputmode="decimal" autocomplete="off" spellcheck="false">
+        </label>
+      </header>
       <svg viewBox="0 1 120 102" role="slider" tabindex="0"></svg>
       <div class="knob-words" aria-hidden="true"><span></span><span></span></div>`;
     parent.appendChild(this.box);

@@ -1,5 +1,5 @@
 // When the controls' values are sent to Python, and by which way.
-// During a drag they go over the WebSocket; when the knob is released, or where there is no WebSocket, through Streamlit.
+// During a drag they go over the WebSocket; when the knob is released, or without a WebSocket, through Streamlit.
 // Pacing: the next values leave when Python has answered the last ones (by their sequence number), or one message ahead
 // of the answer once Python must be done: a run of Streamlit's that starts earlier would drop the last answer.
 

@@ -4,7 +4,7 @@ import { applyPalette, loadStylesheet } from "./theme.js";
 
 /** @import { Common, MountArguments, Part, PartHost } from "../messages.js" */
 
-/** @type {WeakMap<PartHost, MountArguments<any>>} the newest arguments of each host, for those that come while it is built */
+/** @type {WeakMap<PartHost, MountArguments<any>>} the newest arguments of each host: some come while it is built */
 const newest = new WeakMap();
 
 /**

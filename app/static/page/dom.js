@@ -53,8 +53,8 @@ const PROPERTIES = new Set(["hidden", "disabled", "title", "tabIndex"]);
 const written = new WeakMap();
 
 /**
- * Write a text ("text"), a class ("class"), a property or an attribute, but only when it has changed: a write that changes
- * nothing still costs the browser a style and a layout, and a screen reader may read it out again.
+ * Write a text ("text"), a class ("class"), a property or an attribute, but only when it has changed: a write that
+ * changes nothing still costs the browser a style and a layout, and a screen reader may read it out again.
  * @param {Element} el
  * @param {string} name
  * @param {string | number | boolean} value

@@ -1,5 +1,5 @@
-// WebSocket for control values during a drag (its other end is app/server/drag_endpoint.py): values go out, updates come
-// back without passing through Streamlit.
+// WebSocket for control values during a drag (its other end is app/server/drag_endpoint.py): values go out, updates
+// come back without passing through Streamlit.
 
 /** @import { Endpoint, Request, Update } from "../messages.js" */
 
@@ -61,7 +61,7 @@ export function socketAddress(base, path, page) {
 }
 
 /**
- * The session's connection, a new one or the one that an earlier visit of the page opened. The last caller gets the updates.
+ * The session's connection, a new one or that of an earlier visit of the page. The last caller gets the updates.
  * @param {Endpoint} endpoint
  * @param {string} base  address of app/static/
  * @param {(update: Update) => void} onUpdate

@@ -1,5 +1,5 @@
-// Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of seven.
-// While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
+// Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of
+// seven. While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
 import { openSocket } from "./knob_socket.js";
 import { loadStylesheet } from "./theme.js";
 
@@ -66,16 +66,18 @@ class Pair {
    */
   show(update) {
     const { data, setStateValue } = this.component;
-    const { base, palettes, constants } = data;
+    const { base, palettes } = data;
     this.shown = newerOf(this.shown, { token: data.endpoint.token, update });
     /** @type {Record<string, any>} */
-    const messages = this.shown.update;
+    const updates = this.shown.update;
+    /** @type {Record<string, any>} */
+    const constants = data.constants;
     // From right to left: the picture first, because the controls send the next values when they have their answer.
     for (let i = this.parts.length - 1; i >= 0; i--) {
       const [part, mount] = this.parts[i];
       mount({
         parentElement: this.places[i],
-        data: { base, palettes, constants: constants[part], ...messages[part] },
+        data: { base, palettes, constants: constants[part], ...updates[part] },
         setStateValue,
         send: (message) => this.socket?.send(message) ?? false,
       });

@@ -1,4 +1,4 @@
-// Stylesheets and colours of our components: colours come from one table (app/figures/palette.py), fonts and background
+// Stylesheets and colours of our components: colours come from one table (knob_core/palette.py), fonts and background
 // from Streamlit's theme.
 
 /** @import { Palette, Palettes } from "../messages.js" */

@@ -2,7 +2,7 @@
 import { addElement, keepChildren, setIfChanged } from "./dom.js";
 
 /**
- * Write [name, value] pairs into `row`, one <span><i>name</i><b>value</b></span> each; elements that are there are kept.
+ * Write [name, value] pairs into `row`, one <span><i>name</i><b>value</b></span> each; present elements are kept.
  * @param {Element} row
  * @param {[string, string][]} pairs
  */

@@ -1,4 +1,4 @@
-// Colours of figures are names from the palette (app/figures/palette.py), so that one figure serves both themes.
+// Colours of figures are names from the palette (knob_core/palette.py), so that one figure serves both themes.
 
 /** @import { Palette } from "../messages.js" */
 

@@ -1,6 +1,7 @@
-// What of plotly's figures the painter draws. `keys`: what it reads of each object (`trace`: of every trace). `ignored`: what
-// figures also have, because plotly needs it when a figure is exported. `values`: all words that a key may have.
-// tests/js/features.test.js compares this list with the painter, tests/app/test_painter_features.py with app/figures.
+// What of plotly's figures the painter draws. `keys`: what it reads of each object (`trace`: of every trace).
+// `ignored`: what figures also have, because plotly needs it when a figure is exported. `values`: all words that a key
+// may have. tests/js/features.test.js compares this list with the painter, tests/app/figures/test_painter_features.py
+// with our figures.
 
 // prettier-ignore
 export const FEATURES =
@@ -8,7 +9,9 @@ export const FEATURES =
   "keys": {
     "layout": ["annotations", "margin", "shapes"],
     "margin": ["b", "l", "r", "t"],
-    "axis": ["anchor", "domain", "range", "scaleanchor", "showgrid", "ticktext", "tickvals", "title", "titlegap", "type"],
+    "axis": [
+      "anchor", "domain", "range", "scaleanchor", "showgrid", "ticktext", "tickvals", "title", "titlegap", "type"
+    ],
     "axis.title": ["font", "text"],
     "axis.title.font": ["color"],
     "trace": ["type", "xaxis", "yaxis"],
@@ -44,6 +47,6 @@ export const FEATURES =
     "shape.layer": ["below"],
     "shape.line.dash": ["dash", "dot", "solid"],
     "annotation.xanchor": ["left", "right"],
-    "packed.dtype": ["f4", "i2"]
+    "packed.dtype": ["f4"]
   }
 };

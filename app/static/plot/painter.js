@@ -1,5 +1,5 @@
-// Draw a plotly-shaped figure on a canvas, fast enough to follow a drag. It draws the subset of plotly that our figures use:
-// features.js lists it.
+// Draw a plotly-shaped figure on a canvas, fast enough to follow a drag. It draws the subset of plotly that our figures
+// use: features.js lists it.
 import { placeAxes, subplots } from "./axes.js";
 import { drawSubplot } from "./axis_drawing.js";
 import { drawBars } from "./bars.js";
@@ -27,7 +27,7 @@ export class Painter {
     this.axes = null;
     /** @type {[number, number] | null} width and height in CSS pixels */
     this.measured = null;
-    // Reading the canvas's size while drawing would make the browser lay out the page at once; this tells it beforehand.
+    // Reading the canvas's size while drawing would make the browser lay out the page at once; this reports it before.
     new ResizeObserver(([entry]) => {
       this.measured = [entry.contentRect.width, entry.contentRect.height];
     }).observe(canvas);
