@@ -72,6 +72,9 @@ def of_logits(
         severity=None if uploaded.severity is None else uploaded.severity[:kept_frames],
     )
     branches = kept.branches(command)
+    if branches.labels.ndim == 2:  # the console shows one label a stream: one that changes counts as unknown
+        steady = (kept.labels == kept.labels[:, :1]).all(axis=1)
+        branches = replace(branches, labels=np.where(steady, kept.labels[:, 0], -1))
     notes = []
     if (kept_paths, kept_frames) != (paths, frames):
         notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")

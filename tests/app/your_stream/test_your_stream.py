@@ -151,6 +151,15 @@ def test_a_long_upload_is_cut_and_says_so():
     assert "33 of 40 streams and the first 2000 of 3000 frames" in notes[0]
 
 
+def test_labels_that_change_count_as_unknown_on_the_console():
+    z, _ = logits()
+    labels = np.zeros(z.shape[:2], int)
+    labels[0, 5:] = 1
+    stream, notes = own_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z, labels=labels)))
+    assert stream.truth == -1 and any("1 of 3 streams" in note for note in notes)
+    assert message(Desk(Settings()), stream)["readouts"]
+
+
 @pytest.mark.parametrize("classes", [2, 10, 37])
 def test_any_number_of_classes_has_names(classes: int):
     z, _ = logits(classes=classes)
