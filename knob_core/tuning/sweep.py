@@ -1,12 +1,15 @@
 """The sweep: a filter's one parameter between calm and alert, turned through its range.
 
-The delay changes unevenly with the parameter, so settings are placed one by one: always halfway, on the parameter's
-scale, between those two neighbours that leave the largest gap of log delay within the span that matters.
+Delay and flips change unevenly with the parameter, so settings are placed one by one: always halfway, on the
+parameter's scale, between those two neighbours that leave the largest gap, |Δ log delay| + |Δ log flips|, as far as
+their delays lie in the span that matters. Flips have a say because delay alone may be the same on both sides of its
+lowest value: an answer that flickers does not stay either.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +24,7 @@ from knob_core.tuning.streams import Streams
 SETTINGS = 12
 FIRST_PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SPAN = (0.8, 5.0)  # frames of mean delay
-SMALLEST_DELAY = 0.05  # frames: below this all delays count as alike
+FEWEST = 0.05  # flips per 100 frames: fewer than this are not worth much
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def sweep(
         open_ = [gap for gap in between if space.value(gap[2], scale) not in found]
         if not open_:
             break
-        add(max(open_)[2])  # the largest gap of delay; where there is none, the widest of the parameter
+        add(max(open_)[2])  # the largest gap; where there is none, the widest of the parameter
     values = sorted(found)
     return _curve(values, [found[value][1] for value in values])
 
@@ -81,9 +84,13 @@ def _curve(values: Sequence[float], parts: list[Measured]) -> Curve:
 
 
 def _gap(a: Measured, b: Measured, span: tuple[float, float]) -> float:
-    """How much of the span, in log delay, lies between two settings."""
-    low, high = sorted(float(np.clip(x.means().delay[0], *span)) for x in (a, b))
-    return float(np.log(max(high, SMALLEST_DELAY) / max(low, SMALLEST_DELAY)))
+    """Log delay within the span and log flips between two settings; 0 where both are too fast or both too slow."""
+    (delay_a, flips_a), (delay_b, flips_b) = ((float(x.delay[0]), float(x.flips[0])) for x in (a.means(), b.means()))
+    low, high = sorted((delay_a, delay_b))
+    if high <= span[0] or low >= span[1]:
+        return 0.0
+    low, high = max(low, span[0]), min(high, span[1])
+    return math.log(high / low) + abs(math.log((FEWEST + flips_a) / (FEWEST + flips_b)))
 
 
 def repeat(kind: type[Filter], parameters: dict[str, Any], curve: Curve, streams: Streams) -> Measured:

@@ -1,6 +1,6 @@
 """Tuning a filter: the same streams, the same objective and the same number of evaluations for every kind.
 
-J = mean over d of [log(0.05 + flips(d)) + off(d)] + nll_weight min NLL,    d = 1, 1.25, 1.5, 2, 3, 4 frames
+J = mean over d of [log(0.05 + flips(d)) + 4 off(d)] + nll_weight min NLL,    d = 1, 1.25, 1.5, 2, 3, 4 frames
 flips(d): excess flips per 100 frames at a mean delay of d, along the sweep (`knob_core.tuning.front`); off(d): how far
 d lies outside of the delays that the sweep reaches, in log; min NLL: of the best setting of the sweep.
 """
@@ -16,10 +16,10 @@ from knob_core.rivals.base import Filter, Range
 from knob_core.tuning import front, space
 from knob_core.tuning.search import minimise
 from knob_core.tuning.streams import Streams
-from knob_core.tuning.sweep import SETTINGS, Curve, sweep
+from knob_core.tuning.sweep import FEWEST, SETTINGS, Curve, sweep
 
 DELAYS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)  # frames
-FEWEST = 0.05  # flips per 100 frames: fewer than this are not worth much
+PENALTY = 4.0  # about as steeply as log flips fall with log delay, where they fall steepest
 EVALUATIONS = 200
 EVERY = 4  # frames: NLL is thinned out during the search
 FINAL_SETTINGS, FINAL_SPAN = 24, (0.4, 8.0)  # other streams have other delays: the tuned sweep reaches further
@@ -39,7 +39,7 @@ class Tuned:
 def objective(curve: Curve, nll_weight: float = 1.0) -> float:
     """J of one curve."""
     flips = front.at_delay(curve.delay, curve.flips, DELAYS).mix(curve.flips)
-    missed = front.off_range(curve.delay, DELAYS)
+    missed = PENALTY * front.off_range(curve.delay, DELAYS)
     return float((np.log(FEWEST + flips) + missed).mean() + nll_weight * curve.nll.min())
 
 

@@ -51,6 +51,6 @@ def test_very_slow_second_order_memory_has_no_filter_delays_and_goes_on_all_the_
     z, _ = changing_logits()
     filter_ = RIVALS["second-order"](omega_n=1e-3)
     whole, _ = filter_.run(z)
-    first, state = filter_.run(z[:, :11])
+    _, state = filter_.run(z[:, :11])
     assert np.isnan(state.zi).all()
     assert np.array_equal(filter_.run(z[:, 11:], state)[0], whole[:, 11:])
