@@ -9,6 +9,8 @@ import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from knob_core import files
+
 VERSION = 1
 MODES = ("continuous", "reset")
 LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0)}
@@ -74,10 +76,7 @@ def from_toml(text: str | bytes) -> Settings:
 
 def save(settings: Settings, path: str | Path) -> None:
     """Write the file; it appears whole or not at all."""
-    path = Path(path)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(to_toml(settings), encoding="utf-8")
-    temporary.replace(path)
+    files.write_text(path, to_toml(settings))
 
 
 def load(path: str | Path) -> Settings:

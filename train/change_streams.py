@@ -25,8 +25,9 @@ from knob_core.data.pixels import to_bytes
 from knob_core.streams import change
 from knob_core.streams.change import CHANGE_STREAMS, ChangePlan
 from knob_core.streams.change_frames import ChangeFrames
-from train import branching, commands
-from train.branching import BranchArrays, Member
+from train import commands
+from train.measuring import branch_outputs
+from train.measuring.branch_outputs import BranchArrays, Member
 
 STREAMS = 96
 
@@ -97,7 +98,7 @@ def run(members: Sequence[Member], work: Work, quiet: bool = False) -> dict[str,
     jobs = list(zip(work.plans, work.corruptions, work.numbers, strict=True))
     for plan, corruption, number in tqdm(jobs, unit="stream", disable=True if quiet else None, dynamic_ncols=True):
         stream = ChangeFrames(work.images, plan, corruption, work.seed, number, device)
-        arrays = branching.compute(members, to_bytes(stream.frames()))
+        arrays = branch_outputs.compute(members, to_bytes(stream.frames()))
         for member in members:
             found[member.name].append(arrays[member.branches])
     return {name: _branches(parts, work) for name, parts in found.items()}
@@ -119,16 +120,16 @@ def extras(work: Work, **about: str | int) -> dict[str, np.ndarray]:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.change_streams", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.change_streams", __doc__)
     parser.add_argument("--checkpoint", nargs="+", type=Path, required=True, metavar="FILE")
     parser.add_argument("--split", choices=SPLITS, required=True)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
-    parser.add_argument("--streams", type=int, default=STREAMS, metavar="R", help="default: %(default)s")
+    parser.add_argument("--streams", type=commands.positive, default=STREAMS, metavar="R", help="default: %(default)s")
     parser.add_argument("--frames", type=int, default=change.FRAMES, metavar="T", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of plans and noise (default: %(default)s)")
+    parser.add_argument("--seed", type=commands.seed, default=0, help="of plans and noise (default: %(default)s)")
     parser.add_argument("--corruptions", nargs="+", metavar="NAME", help="some of the split's; default: all of them")
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.npz",
                         help="or a folder, for files <split>-<kind>-<model>.npz")  # fmt: skip
     return parser.parse_args(arguments)
@@ -143,7 +144,7 @@ def work(args: argparse.Namespace) -> None:
     one = args.out.suffix == ".npz"
     if one and len(args.checkpoint) > 1:
         raise ValueError(f"--out is the file {args.out}, expected a folder for {len(args.checkpoint)} checkpoints")
-    members = branching.load(args.checkpoint, devices.pick(args.device))
+    members = branch_outputs.load(args.checkpoint, devices.pick(args.device))
     images, labels = data.load_cifar10(args.data, split.source)
     prepared = prepare(images, labels, split, args.kind, args.streams, args.frames, args.seed, names)
     (args.out.parent if one else args.out).mkdir(parents=True, exist_ok=True)

@@ -1,23 +1,87 @@
-"""How a long command ends: with what it made, or with one line that names the cause, and an exit code to match."""
+"""How every command ends: with what it made, or with a line on stderr that names the cause, and an exit code to match.
+
+0 it ended well, 1 an error of the data or the machine, 2 wrong arguments, 130 stopped by Ctrl-C.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 
-from train import distributed
+import torch
+
+from knob_core import devices, seeding
+from train.training import distributed
+
+FAILED, WRONG_ARGUMENTS, STOPPED = 1, 2, 130
 
 
-def run(name: str, work: Callable[[], None]) -> int:
-    """0 where work ends well, 1 after an error of the user's or the data's, 130 after Ctrl-C."""
+class WrongArgument(ValueError):
+    """An argument that only the data can show to be wrong; argparse refuses the others."""
+
+
+def parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """The parser of `python -m <name>`; the description is the first line of the command's docstring."""
+    return argparse.ArgumentParser(prog=f"python -m {name}", description=(description or "").splitlines()[0])
+
+
+def run(name: str, work: Callable[[], object]) -> int:
+    """Do the work and give the exit code. A defect of ours keeps its trace."""
     try:
         work()
+    except WrongArgument as error:
+        return _say(name, error, WRONG_ARGUMENTS)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] in ("knob_core", "train"):
+            raise
+        return _say(name, f"needs {error.name}; install the tools: pip install -e '.[dev]'", FAILED)
     except (ValueError, OSError, ArithmeticError) as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 1
+        return _say(name, error, FAILED)
     except KeyboardInterrupt:
-        print(f"{name}: stopped; the same command goes on from here", file=sys.stderr)
-        return 130
+        return _say(name, "stopped; the same command goes on from here", STOPPED)
     finally:
         distributed.stop()
     return 0
+
+
+def _say(name: str, what: object, code: int) -> int:
+    print(f"{name}: {what}", file=sys.stderr)
+    return code
+
+
+def checked_count(count: int | None, available: int) -> int:
+    """How many of the available images; None is all of them."""
+    if count is None:
+        return available
+    if not 1 <= count <= available:
+        raise WrongArgument(f"--count is {count}, expected 1 to {available}")
+    return count
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A seed, for argparse."""
+    try:
+        value = int(text)
+        seeding.generator("cpu", value)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return value
+
+
+def device(text: str) -> str:
+    """The name of a device that is there, for argparse."""
+    try:
+        found = devices.pick(text)
+    except RuntimeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no device ({str(error).splitlines()[0]})") from error
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        raise argparse.ArgumentTypeError(f"{text!r} is not there: torch sees {torch.cuda.device_count()} GPUs")
+    return text

@@ -5,15 +5,18 @@ python -m train.contact_sheet [--out FILE] [--seed S]
 
 from __future__ import annotations
 
-import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from knob_core import files
 from knob_core.assets import ASSETS
 from knob_core.corruptions import NAMES, TRAINING
 from knob_core.data import Images, load_sample
 from knob_core.data.cifar10c import SEVERITIES, make
+from train import commands
 
 PLACES = (10, 17, 23)  # in the sample: an airplane, a horse, a truck
 SHEET = ASSETS / "contact_sheet.webp"
@@ -46,20 +49,20 @@ def sheet(images: Images, seed: int = 0, names: tuple[str, ...] = NAMES) -> Imag
     return page
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m train.contact_sheet", description=(__doc__ or "").splitlines()[0])
+def write(out: Path, seed: int) -> None:
+    page = sheet(load_sample()[0][list(PLACES)], seed)
+    with files.replacing(out) as temporary:
+        page.save(temporary, format="WEBP", lossless=True, method=6)
+    print(out)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = commands.parser("train.contact_sheet", __doc__)
     parser.add_argument("--out", metavar="FILE", type=Path, default=SHEET, help="default: %(default)s")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--seed", metavar="S", type=commands.seed, default=0, help="default: %(default)s")
     given = parser.parse_args(arguments)
-    part = given.out.with_name(given.out.name + ".part")
-    try:
-        page = sheet(load_sample()[0][list(PLACES)], given.seed)
-        page.save(part, format="WEBP", lossless=True, method=6)
-        part.replace(given.out)
-    except (ValueError, OSError) as error:
-        parser.exit(2, f"error: {error}\n")
-    print(given.out)
+    return commands.run("train.contact_sheet", lambda: write(given.out, given.seed))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

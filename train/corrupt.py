@@ -14,16 +14,18 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
+from knob_core import files
 from knob_core.corruptions import NAMES
 from knob_core.data import Images, Labels, load_cifar10, load_sample
 from knob_core.data.cifar10c import CHUNK, SEVERITIES, chunks
 from knob_core.seeding import generator
+from train import commands
 
 SETTINGS = "settings.json"  # what a folder was made with; stays beside the files
 RECIPE = 1  # counts up whenever the same seed would give other pixels
@@ -106,16 +108,10 @@ def _settle(out: Path, images: Images, labels: Labels, seed: int, device: str) -
     elif any(out.glob("*.npy*")):
         raise ValueError(f"{out} holds .npy files that this command did not make; choose another folder")
     else:
-        _replace(path, json.dumps(settings).encode() + b"\n")
+        files.write_text(path, json.dumps(settings) + "\n")
     buffer = io.BytesIO()
     np.save(buffer, np.tile(labels, len(SEVERITIES)).astype(np.uint8))
-    _replace(out / "labels.npy", buffer.getvalue())
-
-
-def _replace(path: Path, content: bytes) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)
+    files.write_bytes(out / "labels.npy", buffer.getvalue())
 
 
 @contextlib.contextmanager
@@ -146,31 +142,31 @@ def _progress(total: int) -> Iterator[tuple[Advance, Callable[[str], object]]]:
         yield (lambda _: None), (lambda line: print(line, flush=True))
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m train.corrupt", description=(__doc__ or "").splitlines()[0])
+def work(given: argparse.Namespace) -> None:
+    if given.sample:
+        images, labels, _ = load_sample()
+    else:
+        images, labels = load_cifar10(given.data, split="test", download=given.download)
+    count = commands.checked_count(given.count, len(labels))
+    write_all(given.out, images, labels[:count], tuple(given.only), given.seed, given.device)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = commands.parser("train.corrupt", __doc__)
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where the files go")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     source.add_argument("--sample", action="store_true", help="corrupt the shipped sample of 1,000 test images")
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is not found")
     parser.add_argument("--count", metavar="N", type=int, help="the first N images only")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--seed", metavar="S", type=commands.seed, default=0, help="default: %(default)s")
     parser.add_argument("--only", metavar="NAME", nargs="+", choices=NAMES, default=NAMES, help="some of the nineteen")
-    parser.add_argument("--device", default="cpu", help="default: %(default)s; another device draws other noise")
+    parser.add_argument(
+        "--device", type=commands.device, default="cpu", help="default: %(default)s; another device draws other noise"
+    )
     given = parser.parse_args(arguments)
-    try:
-        if given.sample:
-            images, labels, _ = load_sample()
-        else:
-            images, labels = load_cifar10(given.data, split="test", download=given.download)
-        if given.count is not None and not 1 <= given.count <= len(labels):
-            raise ValueError(f"--count is {given.count}, expected 1 to {len(labels)}")
-        write_all(given.out, images, labels[: given.count], tuple(given.only), given.seed, given.device)
-    except (ValueError, OSError, RuntimeError) as error:
-        parser.exit(2, f"error: {error}\n")
-    except KeyboardInterrupt:
-        parser.exit(130, "stopped; the same command goes on from here\n")
+    return commands.run("train.corrupt", lambda: work(given))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -20,7 +20,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from knob_core import models
-from train import tables
+from knob_core.library import result_files
+from train import commands
 
 WIDTHS = (16, 64)
 ROUNDS = {16: 300, 64: 120}
@@ -101,19 +102,21 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.cost", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--widths", type=int, nargs="+", default=list(WIDTHS))
-    parser.add_argument("--rounds", type=int, help="default: 300 at width 16, 120 at width 64")
-    parser.add_argument("--threads", type=int, default=1, help="default: %(default)s")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
-    args = parser.parse_args(arguments)
+def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
     found = [row for width in args.widths for row in rows(width, args.rounds or ROUNDS.get(width, 100), args.device)]
-    frame = tables.write(found, args.out / "cost.csv")
-    print(frame.to_string(index=False))
-    return 0
+    print(result_files.write(found, args.out / "cost.csv").to_string(index=False))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = commands.parser("train.cost", __doc__)
+    parser.add_argument("--widths", type=commands.positive, nargs="+", default=list(WIDTHS))
+    parser.add_argument("--rounds", type=commands.positive, help="default: 300 at width 16, 120 at width 64")
+    parser.add_argument("--threads", type=commands.positive, default=1, help="default: %(default)s")
+    parser.add_argument("--device", type=commands.device, default="cpu")
+    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    args = parser.parse_args(arguments)
+    return commands.run("train.cost", lambda: work(args))
 
 
 if __name__ == "__main__":

@@ -17,13 +17,16 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from knob_core import data
+from knob_core import data, files
 from knob_core.corruptions import NAMES
 from knob_core.data import cifar10c
-from train import branching, cell_metrics, commands, distributed, histories, probe_tables, tables
-from train.branch_cache import BranchCache
-from train.branching import Member
-from train.pixels import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
+from knob_core.library import result_files
+from train import commands
+from train.measuring import branch_outputs, cell_metrics, probe_tables
+from train.measuring.branch_cache import BranchCache
+from train.measuring.branch_outputs import Member
+from train.measuring.cell_images import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
+from train.training import distributed, histories
 
 COUNT = 2000  # test images
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
@@ -61,11 +64,11 @@ def evaluate(
             if member.gated:
                 for name, rows in probe_tables.probes(member, test_cache, test).items():
                     e1[name] += rows
-    frame = tables.write(cells, out / "cells.csv")
-    tables.write(cell_metrics.summarise(frame), out / "summary.csv")
-    tables.write(fitted, out / "temperatures.csv")
+    frame = result_files.write(cells, out / "cells.csv")
+    result_files.write(cell_metrics.summarise(frame), out / "summary.csv")
+    result_files.write(fitted, out / "temperatures.csv")
     for name, rows in e1.items():
-        tables.write(rows, out / f"{name}.csv")
+        result_files.write(rows, out / f"{name}.csv")
     note = {
         "images": len(test.labels),
         "held_out_images": len(held_out.labels),
@@ -74,9 +77,7 @@ def evaluate(
         "models": {m.name: {"width": m.model.width, "branches": m.branches, **_knobs(m)} for m in members},
         "torch": torch.__version__.split("+")[0],
     }
-    part = out / "evaluation.json.part"
-    part.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
-    part.replace(out / "evaluation.json")
+    files.write_text(out / "evaluation.json", json.dumps(note, indent=1) + "\n")
 
 
 def _knobs(member: Member) -> dict[str, float]:
@@ -86,18 +87,18 @@ def _knobs(member: Member) -> dict[str, float]:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.evaluate", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.evaluate", __doc__)
     parser.add_argument(
-        "checkpoints", nargs="*", type=Path, default=[branching.CHECKPOINTS], metavar="CHECKPOINT",
+        "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
         help="files or folders of them; default: what ships",
     )  # fmt: skip
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
-    parser.add_argument("--seed", type=int, default=0, help="of our own noise (default: %(default)s)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
-    parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
+    parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="caches, and training histories")
     return parser.parse_args(arguments)
 
@@ -117,10 +118,9 @@ def official(root: str | None) -> Path | None:
 def work(args: argparse.Namespace) -> None:
     device = distributed.own_device(args.device)
     rank, world = distributed.start(device)
-    members = branching.load(branching.find(args.checkpoints), device)
+    members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
     images, labels = data.load_cifar10(args.data, "test")
-    if not 1 <= args.count <= len(labels):
-        raise ValueError(f"--count is {args.count}, expected 1 to {len(labels)}")
+    commands.checked_count(args.count, len(labels))
     here = str(device)
     units = (CLEAN, *args.only)
     test = CellPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here, units)
@@ -134,7 +134,7 @@ def work(args: argparse.Namespace) -> None:
         evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
         learning = histories.gather(args.runs)
         if learning is not None:
-            tables.write(learning, args.out / "learning.csv")
+            result_files.write(learning, args.out / "learning.csv")
         print(f"{len(members)} models x {len(test.units)} units x {args.count} images: {args.out}")
 
 

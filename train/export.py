@@ -7,7 +7,6 @@ through it and through `KnobStream`; it must agree to 1e-4 in probability.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,11 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from knob_core import checkpoint, fusion
+from knob_core import checkpoint, files, fusion
 from knob_core.memories import PLAIN
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
 from knob_core.runtime.frames import SIZE
+from train import commands
 
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen")
 OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", "gate_next", "memory_next", "seen_next")
@@ -86,9 +86,7 @@ def trace(model: GatedClassifier) -> torch.export.ExportedProgram:
 
 
 def write_torch(model: GatedClassifier, path: Path) -> None:
-    part = path.with_name("part." + path.name)
-    torch.export.save(trace(model), part)
-    part.replace(path)
+    torch.export.save(trace(model), path)
 
 
 def write_onnx(model: GatedClassifier, path: Path) -> None:
@@ -100,9 +98,7 @@ def write_onnx(model: GatedClassifier, path: Path) -> None:
     trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
     about = {"method": model.method, "width": model.width, "num_classes": model.num_classes, **trained}
     program.model.metadata_props.update({name: str(value) for name, value in about.items()})
-    part = path.with_name("part." + path.name)
-    program.save(part, external_data=False)
-    part.replace(path)
+    program.save(path, external_data=False)
 
 
 def run_torch(path: Path) -> Callable[[Arrays], Arrays]:
@@ -165,39 +161,31 @@ def largest_difference(
 def export(source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS)) -> dict[Path, float]:
     """Write and verify; a file that does not agree with the model is not kept."""
     model = checkpoint.load(source)
-    out.mkdir(parents=True, exist_ok=True)
     written = {}
     for name in formats:
         suffix, write, run = FORMATS[name]
-        path, trial = out / f"{source.stem}{suffix}", out / f"unverified.{source.stem}{suffix}"
-        try:
-            write(model, trial)
-            difference = largest_difference(model, run(trial))
+        path = out / f"{source.stem}{suffix}"
+        with files.replacing(path) as temporary:
+            write(model, temporary)
+            difference = largest_difference(model, run(temporary))
             if not difference <= TOLERANCE:
                 raise ValueError(f"{name}: probabilities differ by {difference:.1e}, allowed {TOLERANCE:g}")
-            trial.replace(path)
-        finally:
-            trial.unlink(missing_ok=True)
         written[path] = difference
     return written
 
 
+def work(source: Path, out: Path, formats: Sequence[str]) -> None:
+    for path, difference in export(source, out, formats).items():
+        print(f"{path}: agrees with the model to {difference:.1e} in probability")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.export", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.export", __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--out", type=Path, default=Path("exported"), help="folder, default: %(default)s")
     parser.add_argument("--format", choices=FORMATS, nargs="+", default=list(FORMATS))
     given = parser.parse_args(arguments)
-    try:
-        for path, difference in export(given.checkpoint, given.out, given.format).items():
-            print(f"{path}: agrees with the model to {difference:.1e} in probability")
-    except ImportError as error:
-        print(f"train.export: {error}; ONNX needs the extra: pip install 'knob[export]'", file=sys.stderr)
-        return 1
-    except (ValueError, OSError) as error:
-        print(f"train.export: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return commands.run("train.export", lambda: work(given.checkpoint, given.out, given.format))
 
 
 if __name__ == "__main__":

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+import sys
+from collections.abc import Sequence
 
 import numpy as np
 from tqdm import tqdm
 
 from knob_core import library
 from knob_core.library import StreamKey, film_strips
+from train import commands
 
 
 def strip(key: StreamKey) -> np.ndarray:
@@ -18,16 +20,20 @@ def strip(key: StreamKey) -> np.ndarray:
     return np.stack([np.rint(row.permute(0, 2, 3, 1).numpy() * 255).astype(np.uint8) for row in rows])
 
 
-def main() -> None:
-    """Every strip that is not there yet."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--again", action="store_true", help="make those that are there, too")
-    again = parser.parse_args().again
+def write_missing(again: bool) -> None:
+    """Every strip that is not there yet, or all of them."""
     wanted = {film_strips.path_of(key): key for key in library.streams()}
     for path, key in tqdm(wanted.items(), desc="films"):
         if again or not path.is_file():
             film_strips.save(strip(key), path)
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = commands.parser("train.films", __doc__)
+    parser.add_argument("--again", action="store_true", help="make those that are there, too")
+    given = parser.parse_args(arguments)
+    return commands.run("train.films", lambda: write_missing(given.again))
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

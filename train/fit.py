@@ -7,9 +7,7 @@ Several processes: `torchrun --nproc-per-node=N -m train.fit ...`.
 from __future__ import annotations
 
 import argparse
-import csv
 import functools
-import io
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +18,13 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, data, models
-from train import commands, distributed, loop, losses, validation
-from train.batches import Loader
-from train.encodings import Encodings
-from train.progress import Progress
-from train.recipes import RECIPES, Recipe, as_dict, override
+from knob_core.library import result_files
+from train import commands
+from train.training import distributed, loop, losses, validation
+from train.training.batches import Loader
+from train.training.encodings import Encodings
+from train.training.progress_bar import Progress
+from train.training.recipes import RECIPES, Recipe, as_dict, override
 
 SEEDS = (0, 1, 2)
 MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass
@@ -127,36 +127,27 @@ def _train(
     quiet = place.quiet or place.rank > 0
     loop.train(run, Progress(folder.name, stage.epochs, loader.steps, recipe.batch, quiet))
     if place.rank == 0:
-        _write_history(run.history, folder / "history.csv")
+        result_files.write(run.history, folder / "history.csv", float_format=None)
     distributed.wait_for_all()
     return run
 
 
-def _write_history(history: list[dict[str, float]], path: Path) -> None:
-    names = list(dict.fromkeys(name for row in history for name in row))
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, names, restval="")
-    writer.writeheader()
-    writer.writerows(history)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(buffer.getvalue(), encoding="utf-8", newline="")
-    temporary.replace(path)
-
-
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.fit", description=__doc__.splitlines()[0])
+    parser = commands.parser("train.fit", __doc__)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--method", choices=models.METHODS)
     what.add_argument("--all", action="store_true", help="all five methods of --seeds; finished ones are skipped")
     what.add_argument("--warm-only", action="store_true", help="only the encoders of --seeds")
     parser.add_argument("--recipe", choices=RECIPES, default="pocket")
-    parser.add_argument("--seed", type=int, default=0, help="of a single --method")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of --all and --warm-only")
+    parser.add_argument("--seed", type=commands.seed, default=0, help="of a single --method")
+    parser.add_argument("--seeds", type=commands.seed, nargs="+", default=list(SEEDS), help="of --all and --warm-only")
     parser.add_argument("--data", type=Path, help="folder with CIFAR-10; else KNOB_DATA or ./data")
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is missing")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states, histories and results go")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads; equal bits want equal numbers")
+    parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument(
+        "--threads", type=commands.positive, default=1, help="CPU threads; equal bits want equal numbers"
+    )
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument(
@@ -170,7 +161,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def work(args: argparse.Namespace) -> None:
-    recipe = override(RECIPES[args.recipe], args.set)
+    try:
+        recipe = override(RECIPES[args.recipe], args.set)
+    except ValueError as error:
+        raise commands.WrongArgument(str(error)) from error
     device = distributed.own_device(args.device)
     torch.set_num_threads(args.threads)
     images, labels = data.load_cifar10(args.data, "train", download=args.download)

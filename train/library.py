@@ -16,25 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import data, library
+from knob_core import data, files, library
 from knob_core.assets import ASSETS
 from knob_core.branches import Branches
 from knob_core.corruptions import NAMES
 from knob_core.data.cifar10c import SEVERITIES
-from knob_core.library import StreamKey
+from knob_core.library import StreamKey, result_files
 from knob_core.settings import Settings
-from train import branching, commands, distributed, dynamics_tables, stream_pixels, stream_tables, tables
-from train.branch_cache import BranchCache
-from train.branching import Member
+from train import commands
 from train.evaluate import fill
-from train.pixels import CellPixels
-from train.stream_pixels import StreamPixels
+from train.measuring import branch_outputs, dynamics_tables, stream_images, stream_tables
+from train.measuring.branch_cache import BranchCache
+from train.measuring.branch_outputs import Member
+from train.measuring.cell_images import CellPixels
+from train.measuring.stream_images import StreamPixels
+from train.training import distributed
 
 SHIPPED_SEED = 0  # all streams, tones and cells of this one; of the others what the claims need
 NOISE_SEED = 0
 NOISES = ("shot_noise", "gaussian_noise", "impulse_noise")
-CLAIMED = tuple(stream_pixels.unit(name, schedule) for name in NOISES for schedule in ("step", "spikes"))
-TRADE_OFF = tuple(stream_pixels.unit(name, "step") for name in NOISES)
+CLAIMED = tuple(stream_images.unit(name, schedule) for name in NOISES for schedule in ("step", "spikes"))
+TRADE_OFF = tuple(stream_images.unit(name, "step") for name in NOISES)
 
 
 class Workshop:
@@ -43,10 +45,10 @@ class Workshop:
     def __init__(self, members: Sequence[Member], cache: Path) -> None:
         self.members = members
         self.images, self.labels, _ = data.load_sample()
-        self.places = stream_pixels.stills(self.labels)
+        self.places = stream_images.stills(self.labels)
         stills = self.images[list(self.places)]
-        self.library = StreamPixels(stills, stream_pixels.library(), NOISE_SEED)
-        self.probe = StreamPixels(stills, stream_pixels.tones() | stream_pixels.step(), NOISE_SEED)
+        self.library = StreamPixels(stills, stream_images.library(), NOISE_SEED)
+        self.probe = StreamPixels(stills, stream_images.tones() | stream_images.step(), NOISE_SEED)
         first = [member for member in members if member.seed == SHIPPED_SEED]
         if not first:
             raise ValueError(f"no checkpoint of seed {SHIPPED_SEED}, which is the one whose branches ship")
@@ -97,9 +99,9 @@ def ship(shop: Workshop, root: Path) -> int:
             library.save(root / name, *arrays, labels=shop.labels.astype(np.int16))
             written[name] = _sha256(root / name)
         cells.append({"method": member.method, "seed": member.seed, "noise_seed": NOISE_SEED, "file": name})
-        for corruption in stream_pixels.CORRUPTIONS:
-            for schedule in stream_pixels.LIBRARY_SCHEDULES:
-                unit = stream_pixels.unit(corruption, schedule)
+        for corruption in stream_images.CORRUPTIONS:
+            for schedule in stream_images.LIBRARY_SCHEDULES:
+                unit = stream_images.unit(corruption, schedule)
                 name = f"streams/{_short(member)}/{unit}.npz"
                 if name not in written:
                     b = shop.branches(member, shop.library, shop.library_cache, unit)
@@ -107,8 +109,8 @@ def ship(shop: Workshop, root: Path) -> int:
                     library.save(root / name, b.z_static, b.z_dyn, b.u_star, labels=labels, severity=severity)
                     written[name] = _sha256(root / name)
                 key = StreamKey(
-                    member.method, member.seed, corruption, schedule, stream_pixels.FRAMES, shop.places,
-                    stream_pixels.REALISATIONS, NOISE_SEED,
+                    member.method, member.seed, corruption, schedule, stream_images.FRAMES, shop.places,
+                    stream_images.REALISATIONS, NOISE_SEED,
                 )  # fmt: skip
                 streams.append(library.entry(key, name))
     listing = {
@@ -119,9 +121,7 @@ def ship(shop: Workshop, root: Path) -> int:
         "streams": streams,
         "files": written,
     }
-    part = root / (library.MANIFEST + ".part")
-    part.write_text(json.dumps(listing, indent=0) + "\n", encoding="utf-8")
-    part.replace(root / library.MANIFEST)
+    files.write_text(root / library.MANIFEST, json.dumps(listing, indent=0) + "\n")
     for folder in ("branches", "streams"):
         for path in (root / folder).rglob("*.npz"):
             if path.relative_to(root).as_posix() not in written:
@@ -156,9 +156,9 @@ def measure(shop: Workshop, out: Path) -> None:
     }
     for seed, members in shop.by_seed().items():
         trained = trained_settings(members)
-        for corruption in stream_pixels.CORRUPTIONS:
-            for schedule in stream_pixels.LIBRARY_SCHEDULES:
-                unit = stream_pixels.unit(corruption, schedule)
+        for corruption in stream_images.CORRUPTIONS:
+            for schedule in stream_images.LIBRARY_SCHEDULES:
+                unit = stream_images.unit(corruption, schedule)
                 if seed != SHIPPED_SEED and unit not in CLAIMED:
                     continue
                 by_method = {
@@ -171,8 +171,8 @@ def measure(shop: Workshop, out: Path) -> None:
                     rows["trade_off"] += stream_tables.trade_off(by_method, context)
         _probe(shop, seed, members, rows)
     for name, found in rows.items():
-        tables.write(found, out / f"{name}.csv")
-    tables.write(dynamics_tables.gate_bode(), out / "e3_gate_bode.csv")
+        result_files.write(found, out / f"{name}.csv")
+    result_files.write(dynamics_tables.gate_bode(), out / "e3_gate_bode.csv")
 
 
 def _probe(shop: Workshop, seed: int, members: dict[str, Member], rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -190,14 +190,14 @@ def _probe(shop: Workshop, seed: int, members: dict[str, Member], rows: dict[str
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.library", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.library", __doc__)
     parser.add_argument(
-        "checkpoints", nargs="*", type=Path, default=[branching.CHECKPOINTS], metavar="CHECKPOINT",
+        "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
         help="files or folders of them; default: what ships",
     )  # fmt: skip
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--assets", type=Path, default=ASSETS, metavar="DIR", help="default: assets")
-    parser.add_argument("--out", type=Path, default=tables.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the cache lies")
     return parser.parse_args(arguments)
 
@@ -205,7 +205,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def work(args: argparse.Namespace) -> None:
     device = distributed.own_device(args.device)
     rank, world = distributed.start(device)
-    members = branching.load(branching.find(args.checkpoints), device)
+    members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
     shop = Workshop(members, args.runs / "library")
     shop.fill(rank, world)
     if rank == 0:

@@ -5,14 +5,17 @@ python -m train.sample [--data DIR] [--out DIR]
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from knob_core import files
 from knob_core.data import CLASSES, SAMPLE, Images, Labels, load_cifar10, sample_digest
 from knob_core.data.layouts import write_grid
+from train import commands
 
 PER_CLASS = 100
 
@@ -24,32 +27,30 @@ def choose(labels: Labels) -> Labels:
 
 def write(out: Path, images: Images, labels: Labels, indices: Labels) -> None:
     """`images.webp`, then `sample.json`, each replaced whole."""
-    out.mkdir(parents=True, exist_ok=True)
     listing = {
         "rule": f"the first {PER_CLASS} images of every class of the CIFAR-10 test split, in test order",
         "sha256": sample_digest(images, labels, indices),
         "indices": indices.tolist(),
         "labels": labels.tolist(),
     }
-    write_grid(out / "images.webp.part", images)
-    (out / "images.webp.part").replace(out / "images.webp")
-    (out / "sample.json.part").write_text(json.dumps(listing) + "\n", encoding="utf-8")
-    (out / "sample.json.part").replace(out / "sample.json")
+    write_grid(out / "images.webp", images)
+    files.write_text(out / "sample.json", json.dumps(listing) + "\n")
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m train.sample", description=(__doc__ or "").splitlines()[0])
+def work(directory: str | None, out: Path) -> None:
+    images, labels = load_cifar10(directory, split="test")
+    indices = choose(labels)
+    write(out, images[indices], labels[indices], indices)
+    print(f"{len(indices)} images in {out}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = commands.parser("train.sample", __doc__)
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--out", metavar="DIR", type=Path, default=SAMPLE, help="default: %(default)s")
     given = parser.parse_args(arguments)
-    try:
-        images, labels = load_cifar10(given.data, split="test")
-        indices = choose(labels)
-        write(given.out, images[indices], labels[indices], indices)
-    except (ValueError, OSError) as error:
-        parser.exit(2, f"error: {error}\n")
-    print(f"{len(indices)} images in {given.out}")
+    return commands.run("train.sample", lambda: work(given.data, given.out))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,14 +6,13 @@ A run that `train.trim` has fitted to static memory ships as fitted.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
-from knob_core import checkpoint, data, models
+from knob_core import checkpoint, data, files, models
 from knob_core.assets import ASSETS
 from knob_core.data import pixels
 from train import commands
@@ -34,14 +33,12 @@ def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
     whole, header = checkpoint.load(source), checkpoint.read_header(source)
     target = folder / f"{whole.method}-s{header['seed']}.safetensors"
     before = sample_accuracy(whole)
-    trial = target.with_name(target.name + ".trial")  # what ships already stays until this one has proved itself
-    checkpoint.save(whole, trial, {**header, "sample_accuracy": before}, half=True)
-    after = sample_accuracy(checkpoint.load(trial))
-    if abs(after - before) > TOLERANCE:
-        trial.unlink()
-        changed = f"half precision changes the sample accuracy from {before:.3f} to {after:.3f}"
-        raise ValueError(f"{source}: {changed}; not shipped")
-    trial.replace(target)
+    with files.replacing(target) as temporary:  # what ships already stays until this one is checked
+        checkpoint.save(whole, temporary, {**header, "sample_accuracy": before}, half=True)
+        after = sample_accuracy(checkpoint.load(temporary))
+        if abs(after - before) > TOLERANCE:
+            changed = f"half precision changes the sample accuracy from {before:.3f} to {after:.3f}"
+            raise ValueError(f"{source}: {changed}; not shipped")
     size = target.stat().st_size / 1e6
     print(f"{target.name}: sample accuracy {before:.3f}, in half precision {after:.3f}, {size:.2f} MB")
     return target
@@ -58,7 +55,7 @@ def work(runs: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.ship", description=__doc__.splitlines()[0])
+    parser = commands.parser("train.ship", __doc__)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--recipe", default="pocket")
     args = parser.parse_args(arguments)

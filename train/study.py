@@ -20,9 +20,10 @@ from torch.nn.functional import cross_entropy
 
 from knob_core import corruptions, data, metrics, models, seeding
 from knob_core.probes.learning import gate_advantage
-from train import checkpoints, losses
-from train.batches import Batch, augment, corrupt_chunk
-from train.recipes import POCKET, Recipe
+from train import commands
+from train.training import losses, saved_state
+from train.training.batches import Batch, augment, corrupt_chunk
+from train.training.recipes import POCKET, Recipe
 
 SEVERITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -135,17 +136,9 @@ def measure(model: models.GatedClassifier, cells: dict[str, Features]) -> dict[s
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.study", description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--runs", type=Path, default=Path("runs"))
-    parser.add_argument("--images", type=int, default=20000, help="training images, each seen once")
-    parser.add_argument("--epochs", type=int, default=10, help="over the cached features")
-    parser.add_argument("--test", type=int, default=1000, help="images of the shipped sample")
-    args = parser.parse_args(arguments)
+def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(1)
-    state, _ = checkpoints.read(args.runs / "pocket" / f"warm-s{args.seed}" / "state.safetensors")
+    state, _ = saved_state.read(args.runs / "pocket" / f"warm-s{args.seed}" / "state.safetensors")
     prefix = "model.encoder."
     encoder = {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}
     images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data))
@@ -168,7 +161,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if number == 0:
             print("| variant | " + " | ".join(result) + " |\n|---|" + "---|" * len(result))
         print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in result.values()) + " |", flush=True)
-    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = commands.parser("train.study", __doc__)
+    parser.add_argument("--seed", type=commands.seed, default=0)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--images", type=commands.positive, default=20000, help="training images, each seen once")
+    parser.add_argument("--epochs", type=commands.positive, default=10, help="over the cached features")
+    parser.add_argument("--test", type=commands.positive, default=1000, help="images of the shipped sample")
+    args = parser.parse_args(arguments)
+    return commands.run("train.study", lambda: work(args))
 
 
 if __name__ == "__main__":

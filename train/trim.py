@@ -9,7 +9,6 @@ all alike, memory is the eye). b goes into the bias of the command's last layer.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,9 @@ from knob_core.data import Images, Labels
 from knob_core.data.pixels import to_bytes
 from knob_core.models import GatedClassifier, KnobODE
 from knob_core.streams import ControlledStream
-from train import branching, commands, selection
+from train import commands
+from train.measuring import branch_outputs
+from train.training import selection
 
 CORRUPTIONS = selection.require_training_corruptions(("speckle_noise", "spatter"))
 FRAMES = 32
@@ -55,7 +56,7 @@ class Trim:
 def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 0) -> Streams:
     """Both corruptions, a turn between two severities, each stream over images of its own."""
     draw = np.random.default_rng(seed)
-    member = branching.member(model, seed)
+    member = branch_outputs.member(model, seed)
     parts: list[list[NDArray]] = []
     for number, name in enumerate(name for name in CORRUPTIONS for _ in range(STREAMS)):
         chosen = np.arange(number * PATHS, (number + 1) * PATHS) % len(labels)
@@ -63,7 +64,7 @@ def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 
         severity = np.where(np.arange(FRAMES) < draw.integers(FRAMES // 4, 3 * FRAMES // 4), before, after)
         stream = ControlledStream(images[chosen], severity, name, 1, seed)
         frames = np.concatenate([to_bytes(stream.frames(0, FRAMES, path, 0)) for path in range(PATHS)])
-        found = branching.compute([member], frames)[member.branches]
+        found = branch_outputs.compute([member], frames)[member.branches]
         shape = (PATHS, FRAMES)
         z_static, z_dyn = (z.reshape(*shape, -1) for z in (found.z_static, found.z_dyn))
         parts.append([z_static, z_dyn, found.u_star.reshape(shape), labels[chosen]])
@@ -113,7 +114,7 @@ def trim_file(path: Path, out: Path, images: Images, labels: Labels) -> Trim:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.trim", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.trim", __doc__)
     parser.add_argument("checkpoints", nargs="+", type=Path, metavar="CHECKPOINT")
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--out", type=Path, metavar="NAME", default=Path("trimmed.safetensors"),

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from knob_core import files
+
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE
 PER_BATCH = 10_000
@@ -125,11 +127,12 @@ def read_grid(path: Path, count: int) -> NDArray[np.uint8]:
 
 
 def write_grid(path: Path, images: NDArray[np.uint8], method: int = 6) -> None:
-    """(N, 3, 32, 32) -> a lossless WebP of 100 images a row, N a multiple of 100; method 0 is quick, 6 is small."""
+    """(N, 3, 32, 32) -> a lossless WebP of 100 images a row, whole; N a multiple of 100; method 0 is quick, 6 small."""
     rows = len(images) // GRID_COLUMNS
     tiles = images.reshape(rows, GRID_COLUMNS, 3, SIDE, SIDE).transpose(0, 3, 1, 4, 2)
     picture = Image.fromarray(np.ascontiguousarray(tiles.reshape(rows * SIDE, GRID_COLUMNS * SIDE, 3)))
-    picture.save(path, format="WEBP", lossless=True, quality=100 if method else 0, method=method, exact=True)
+    with files.replacing(path) as temporary:
+        picture.save(temporary, format="WEBP", lossless=True, quality=100 if method else 0, method=method, exact=True)
 
 
 LAYOUTS: dict[str, tuple[Callable[[str], str], Reader]] = {  # the file that gives a layout away, and its reader

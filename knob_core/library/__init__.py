@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from knob_core.assets import ASSETS
+from knob_core import files
+from knob_core.assets import ASSETS, advice
 from knob_core.branches import Branches
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = "knob-assets-1"
 MANIFEST = "manifest.json"
-AGAIN = "make it anew: python -m train.library"
+AGAIN = advice("python -m train.library")
 
 
 @dataclass(frozen=True, order=True)
@@ -107,10 +108,7 @@ def save(path: Path, z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray
         arrays |= {"z_dyn": z_dyn.astype(np.float16), "u_star": u_star.astype(np.float16)}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays, **others)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(buffer.getvalue())
-    part.replace(path)
+    files.write_bytes(path, buffer.getvalue())
 
 
 def _read(path: Path, wanted: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from knob_core import files
 from knob_core.assets import ASSETS
 from knob_core.library import StreamKey
 
@@ -33,10 +34,8 @@ def save(pixels: np.ndarray, path: Path) -> None:
     from PIL import Image
 
     grid = pixels.transpose(0, 2, 1, 3, 4).reshape(len(pixels) * SIDE, FILM * SIDE, 3)
-    part = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(grid).save(part, "WEBP", quality=QUALITY, method=6)
-    part.replace(path)
+    with files.replacing(path) as temporary:
+        Image.fromarray(grid).save(temporary, "WEBP", quality=QUALITY, method=6)
 
 
 def load(key: StreamKey, place: int, root: Path = ASSETS) -> np.ndarray | None:

@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy
 from knob_core.corruptions import NAMES, corrupt
 from knob_core.data import load_sample
 from knob_core.models import build
-from train.batches import corrupt_chunk
+from train.training.batches import corrupt_chunk
 
 Picture = NDArray[np.uint8]
 RNG = np.random.RandomState(0)  # the generator that the recipe draws from

@@ -10,7 +10,7 @@ import torch
 
 from knob_core import library, models
 from knob_core.assets import ASSETS
-from train import branching
+from train.measuring import branch_outputs
 
 pytestmark = pytest.mark.skipif(
     not (ASSETS / library.MANIFEST).is_file(), reason="nothing shipped: python -m train.library"
@@ -32,8 +32,8 @@ def test_loading_beats_computing() -> None:
     key = next(key for key in library.streams() if key.method == "knob-ode")
     cells = library.load_cells("knob-ode")
     frames = library.render(key).frames(0, 64)
-    member = branching.member(models.build("knob-ode", 16), 0)
-    computing = seconds(lambda: branching.compute([member], frames), 3) / len(frames)  # an image
+    member = branch_outputs.member(models.build("knob-ode", 16), 0)
+    computing = seconds(lambda: branch_outputs.compute([member], frames), 3) / len(frames)  # an image
     stream = seconds(lambda: library.load_stream(key), 5)
     whole = seconds(lambda: library.load_cells("knob-ode"), 3)
     images = {

@@ -12,10 +12,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from knob_core import data, models
-from train.batches import WINDOW, Loader, augment_share
-from train.loop import autocast, make_optimizer
-from train.losses import WarmClassifier, warm_step
-from train.recipes import POCKET, ROBUST
+from train.training.batches import WINDOW, Loader, augment_share
+from train.training.loop import autocast, make_optimizer
+from train.training.losses import WarmClassifier, warm_step
+from train.training.recipes import POCKET, ROBUST
 
 
 def interleaved(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:

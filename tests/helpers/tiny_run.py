@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 
 from knob_core import data
-from train import distributed
 from train.fit import Workplace, fit
-from train.recipes import PAPER, POCKET, Recipe
+from train.training import distributed
+from train.training.recipes import PAPER, POCKET, Recipe
 
 SMALL = {"width": 8, "batch": 32, "chunk": 16, "validation": 40, "limit": 160, "stream_frames": 4, "stream_every": 2}
 WARM_TINY = replace(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
+from pathlib import Path
+
 import pytest
 
+import train
 from train import commands
-from train.loop import Diverged
+from train.training.loop import Diverged
 
 
 def fail(error: BaseException) -> None:
@@ -31,3 +36,62 @@ def test_an_interrupt_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_defect_of_ours_keeps_its_trace() -> None:
     with pytest.raises(TypeError):
         commands.run("train.it", lambda: fail(TypeError("a bug")))
+
+
+def test_a_wrong_argument_has_its_own_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("train.it", lambda: commands.checked_count(7, 5)) == 2
+    assert capsys.readouterr().err == "train.it: --count is 7, expected 1 to 5\n"
+    assert commands.checked_count(None, 5) == 5 and commands.checked_count(3, 5) == 3
+
+
+def test_a_missing_tool_is_named_but_a_missing_module_of_ours_is_a_defect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run("train.it", lambda: fail(ModuleNotFoundError("no", name="matplotlib.figure"))) == 1
+    assert capsys.readouterr().err.startswith("train.it: needs matplotlib.figure; install")
+    with pytest.raises(ModuleNotFoundError):
+        commands.run("train.it", lambda: fail(ModuleNotFoundError("no", name="knob_core.nothing")))
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (commands.positive, "3", ("0", "-1", "1.5", "x")),
+        (commands.seed, "0", ("-1", "1.5", "x", str(2**63))),
+        (commands.device, "cpu", ("toaster", "cuda:99")),
+    ],
+)
+def test_arguments_are_checked_before_anything_is_loaded(check, good: str, bad: tuple[str, ...]) -> None:
+    assert str(check(good)) == good
+    for text in bad:
+        with pytest.raises(argparse.ArgumentTypeError):
+            check(text)
+
+
+COMMANDS = sorted(path.stem for path in Path(train.__path__[0]).glob("*.py") if "__main__" in path.read_text())
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "report.__main__"])
+def test_every_command_reports_through_this_module(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module = importlib.import_module(f"train.{name}")
+    assert module.commands is commands
+    with pytest.raises(SystemExit) as caught:
+        module.main(["--no-such-option"])
+    assert caught.value.code == 2
+    assert f"python -m train.{name.removesuffix('.__main__')}: error:" in capsys.readouterr().err
+
+
+def test_no_command_was_lost() -> None:
+    wanted = [
+        "fit",
+        "evaluate",
+        "library",
+        "export",
+        "trim",
+        "ship",
+        "cost",
+        "corrupt",
+        "sample",
+        "contact_sheet",
+        "films",
+        "study",
+    ]
+    assert set(wanted) <= set(COMMANDS)

@@ -70,6 +70,7 @@ def kill_when(process: subprocess.Popen, part: Path, size: int) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_killed_twice_and_still_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, part = tmp_path / "out", tmp_path / "out/zoom_blur.npy.part"
     ends = corrupt.chunk_ends(1000) + len(corrupt.header(1000))
@@ -178,12 +179,9 @@ def test_the_bar_counts_every_chunk(
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["--sample", "--count", "0"], "--count is 0, expected 1 to 1000"),
-        (["--sample", "--count", "1001"], "--count is 1001"),
         (["--sample", "--seed", "-1"], "seed is -1, expected a whole number"),
         (["--sample", "--only", "rain"], "invalid choice: 'rain'"),
         (["--sample", "--device", "toaster"], "toaster"),
-        (["--data", "nowhere"], "Three ways"),
     ],
 )
 def test_bad_commands_write_nothing(
@@ -192,4 +190,20 @@ def test_bad_commands_write_nothing(
     with pytest.raises(SystemExit) as caught:
         corrupt.main(["--out", str(tmp_path / "out"), *arguments])
     assert caught.value.code == 2 and cause in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause", "code"),
+    [
+        (["--sample", "--count", "0"], "--count is 0, expected 1 to 1000", 2),
+        (["--sample", "--count", "1001"], "--count is 1001", 2),
+        (["--data", "nowhere"], "Three ways", 1),
+    ],
+)
+def test_what_the_data_shows_to_be_wrong_writes_nothing(
+    arguments: list[str], cause: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert corrupt.main(["--out", str(tmp_path / "out"), *arguments]) == code
+    assert cause in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from knob_core import models
-from train import cost, tables
+from knob_core.library import result_files
+from train import cost
 
 
 def test_the_papers_counts_at_width_64() -> None:
@@ -54,7 +55,7 @@ def test_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert cost.main(["--widths", "4", "--rounds", "3", "--out", str(tmp_path)]) == 0
     finally:
         torch.set_num_threads(threads)
-    frame = tables.read(tmp_path / "cost.csv").set_index("method")
+    frame = result_files.read(tmp_path / "cost.csv").set_index("method")
     assert list(frame.index) == list(models.METHODS)
     assert frame.loc["static", "ratio_to_static"] == 1
     assert (frame["latency_ms"] > 0).all()

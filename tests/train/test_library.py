@@ -10,8 +10,10 @@ import torch
 
 from knob_core import data
 from knob_core import library as shipped_library
+from knob_core.library import result_files
 from tests.helpers import tiny_family
-from train import branch_cache, branching, library, stream_pixels, stream_tables, tables
+from train import library
+from train.measuring import branch_cache, branch_outputs, stream_images, stream_tables
 
 SMALL = {
     "FRAMES": 64,
@@ -31,7 +33,7 @@ NAMES = ("fog", "contrast", "shot_noise")
 
 def shrink(patch: pytest.MonkeyPatch) -> None:
     for name, value in SMALL.items():
-        patch.setattr(stream_pixels, name, value)
+        patch.setattr(stream_images, name, value)
     patch.setattr(library, "NAMES", NAMES)
     patch.setattr(stream_tables, "OMEGAS", (0.1, 1.0))
     patch.setattr(stream_tables, "CUTOFFS", (0.05,))
@@ -65,7 +67,7 @@ def test_every_method_has_every_stream_and_equal_branches_one_file(done: Path) -
     assert len(keys) == 5 * 2 * 2
     assert {key.seed for key in keys} == {0}
     assert len(shipped_library.manifest(root)["files"]) == 3 * (1 + 4)  # static, attention, and the gated three as one
-    assert keys[0].images == stream_pixels.stills(data.load_sample()[1])
+    assert keys[0].images == stream_images.stills(data.load_sample()[1])
     for name in shipped_library.manifest(root)["files"]:
         shipped_library.verified(name, root)
 
@@ -79,7 +81,7 @@ def test_a_stream_is_what_the_model_says_of_its_frames(done: Path, method: str) 
         if (k.method, k.corruption, k.schedule) == (method, "shot_noise", "step")
     )
     branches = shipped_library.load_stream(key, root)
-    (member,) = branching.load([done / "checkpoints" / f"{method}-s0.safetensors"])
+    (member,) = branch_outputs.load([done / "checkpoints" / f"{method}-s0.safetensors"])
     stream = shipped_library.render(key)
     for path in (0, 3):
         frames = stream.frames(0, key.frames, *divmod(path, key.realisations))
@@ -100,7 +102,7 @@ def test_cells_are_the_sample_under_every_corruption(done: Path) -> None:
     images, labels, _ = data.load_sample()
     assert cells.cells == tuple((name, severity) for name in NAMES for severity in (1, 2, 3, 4, 5))
     assert np.array_equal(cells.labels, labels)
-    (member,) = branching.load([done / "checkpoints" / "attention-s0.safetensors"])
+    (member,) = branch_outputs.load([done / "checkpoints" / "attention-s0.safetensors"])
     name, severity = cells.cells[8]
     with torch.inference_mode():
         own = member.model(to_unit(cifar10c.make(images, name, severity, cells.noise_seed)))
@@ -127,7 +129,7 @@ def test_old_files_go_only_when_the_new_listing_stands(done: Path, monkeypatch: 
 
 
 def test_tables_hold_every_variant_on_every_stream(done: Path) -> None:
-    streams = tables.read(done / "assets" / "results" / "streams.csv")
+    streams = result_files.read(done / "assets" / "results" / "streams.csv")
     first = streams[streams["seed"] == 0]
     assert set(first.groupby(["corruption", "schedule"]).size()) == {12}
     assert {"knob-ode + memory", "knob-ia + EMA of p", "knob-ia + one-euro of p"} <= set(first["variant"])
@@ -139,17 +141,17 @@ def test_tables_hold_every_variant_on_every_stream(done: Path) -> None:
 
 def test_probe_tables_are_there(done: Path) -> None:
     results = done / "assets" / "results"
-    gate = tables.read(results / "e3_gate_bode.csv")
+    gate = result_files.read(results / "e3_gate_bode.csv")
     assert gate["error_db"].abs().max() < 0.1
     assert gate["error_degrees"].abs().max() < 1
     assert gate["freq"].max() == 0.45
-    bode = tables.read(results / "e3_stream_bode.csv")
+    bode = result_files.read(results / "e3_stream_bode.csv")
     assert set(bode["severities"]) == {"continuous", "rounded"}
     assert set(bode["seed"]) == {0, 1}
     assert len(bode) == 2 * 3 * 2 * 3  # seeds, methods, severities, tones
-    step = tables.read(results / "e3_step.csv")
+    step = result_files.read(results / "e3_step.csv")
     assert (step["g_q25"] <= step["g_q75"]).all()
-    trade = tables.read(results / "trade_off.csv")
+    trade = result_files.read(results / "trade_off.csv")
     assert len(trade) == 2 * (1 + 2 * (3 * 2 + 1) + 3)
 
 

@@ -5,19 +5,20 @@ No number is typed by hand.
 
 from __future__ import annotations
 
-import argparse
+import functools
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from knob_core import files
 from knob_core.assets import ROOT
-from train import published
-from train import tables as files
-from train.report import readings, readme, tables
+from knob_core.library import result_files
+from train import commands
+from train.measuring.stream_tables import FIRST
+from train.report import markdown_tables, published, readings, readme
 from train.report.claims import claims
-from train.report.results import Results
-from train.stream_tables import FIRST
+from train.report.result_set import Results
 
 FOLDER = "figures"
 
@@ -39,36 +40,36 @@ def document(results: Results, figures: str) -> str:
         "`python -m train.library` and `python -m train.cost` make those.",
         readings.setting(results),
         "## What we set out to show",
-        tables.verdicts(results),
+        markdown_tables.verdicts(results),
         "## What does not hold",
         honest,
         "## Table 1: accuracy and calibration on CIFAR-10-C",
-        tables.main_table(results),
+        markdown_tables.main_table(results),
         readings.benchmark(results),
         "Reset Mode, the settled gate and each branch alone, all 19 corruptions:",
-        tables.outputs_table(results),
+        markdown_tables.outputs_table(results),
         picture("severities", "Accuracy and debiased calibration error by severity, a line a method"),
         "### Temperature scaling",
-        tables.temperature_table(results),
+        markdown_tables.temperature_table(results),
         readings.temperature(results),
         "### Published anchors",
         "Not measured here, except ours; standard 15 corruptions.",
-        tables.anchors_table(results),
+        markdown_tables.anchors_table(results),
         "## Table 2: cost",
-        tables.cost_table(results),
+        markdown_tables.cost_table(results),
         readings.cost(results),
         picture("pareto", "Debiased calibration error against multiply-accumulates and against latency"),
         "## Corruption by corruption",
         "Accuracy in percent, Reset Mode:",
-        tables.corruption_table(results, "accuracy", 1, 100),
+        markdown_tables.corruption_table(results, "accuracy", 1),
         "ECE_deb, Reset Mode:",
-        tables.corruption_table(results, "ece_deb", 3, 1),
+        markdown_tables.corruption_table(results, "ece_deb", 3),
         "## E-1: fusion as a temperature",
-        tables.e1_table(results),
+        markdown_tables.e1_table(results),
         picture("e1", "CSR and T_eff by severity; reliability and per-bin error by agreement of the branches"),
         readings.e1(results),
         "## E-2: the gate leans towards the better branch",
-        tables.e2_table(results),
+        markdown_tables.e2_table(results),
         picture("e2", "AUC of the gate against both advantages, polarisation and knobs over the epochs"),
         readings.e2(results),
         "## E-3: the dynamics",
@@ -76,51 +77,45 @@ def document(results: Results, figures: str) -> str:
         readings.e3(results),
         picture("e3_step", "Gate and confidence through a step of severity, with dynamics and frame by frame"),
         "Measured / theory, mean over seeds; times in frames:",
-        tables.step_table(results),
+        markdown_tables.step_table(results),
         "## Streams: what an operator gets",
         f"Frames before the {FIRST}th are left out. ECE_deb of a perfectly calibrated predictor on one "
         "stream: about "
-        f"{tables.floor(results):.3f}. Noise streams (shot, Gaussian, impulse; step and spikes), "
+        f"{markdown_tables.floor(results):.3f}. Noise streams (shot, Gaussian, impulse; step and spikes), "
         "all seeds:",
-        tables.streams_table(results, noises_only=True),
+        markdown_tables.streams_table(results, noises_only=True),
         readings.streams(results),
         picture("trade_off", "Flips and jitter against lag for knobs, memory, EMA and one-euro smoothing"),
         "All corruptions and schedules, first seed:",
-        tables.streams_table(results, noises_only=False),
+        markdown_tables.streams_table(results, noises_only=False),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def work(folder: Path, out: Path, readme_path: Path) -> None:
+    from train.report import plots  # needs matplotlib
+
+    results = Results(folder)
+    plots.draw(results, folder / FOLDER)
+    place = Path(os.path.relpath(folder / FOLDER, out.parent)).as_posix()
+    text = document(results, place)
+    result_files.write([claim._asdict() for claim in claims(results)], folder / "claims.csv")
+    result_files.write(published.paper(), folder / "paper.csv")
+    result_files.write(published.anchors(), folder / "anchors.csv")
+    summary = readme.insert(readme_path.read_text(encoding="utf-8"), results)
+    for path, content in ((out, text), (readme_path, summary)):
+        files.write_text(path, content)
+    print(out)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m train.report", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--results", type=Path, default=files.RESULTS, metavar="DIR", help="default: assets/results")
-    parser.add_argument("--out", type=Path, default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
-    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", metavar="FILE", help="default: README.md")
+    parser = commands.parser("train.report", __doc__)
+    add = functools.partial(parser.add_argument, type=Path)
+    add("--results", default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    add("--out", default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
+    add("--readme", default=ROOT / "README.md", metavar="FILE", help="default: README.md")
     args = parser.parse_args(arguments)
-    try:
-        from train.report import figures
-    except ModuleNotFoundError as error:
-        print(f"train.report: needs {error.name}; install the tools: pip install -e '.[dev]'", file=sys.stderr)
-        return 1
-    try:
-        results = Results(args.results)
-        figures.draw(results, args.results / FOLDER)
-        place = Path(os.path.relpath(args.results / FOLDER, args.out.parent)).as_posix()
-        text = document(results, place)
-        files.write([claim._asdict() for claim in claims(results)], args.results / "claims.csv")
-        paper = [{"method": method, **row._asdict()} for method, row in published.PAPER.items()]
-        files.write(paper, args.results / "paper.csv")
-        files.write([anchor._asdict() for anchor in published.ANCHORS], args.results / "anchors.csv")
-        summary = readme.insert(args.readme.read_text(encoding="utf-8"), results)
-        for path, content in ((args.out, text), (args.readme, summary)):
-            part = path.with_name(path.name + ".part")
-            part.write_text(content, encoding="utf-8")
-            part.replace(path)
-    except (ValueError, FileNotFoundError) as error:
-        print(f"train.report: {error}", file=sys.stderr)
-        return 1
-    print(args.out)
-    return 0
+    return commands.run("train.report", lambda: work(args.results, args.out, args.readme))
 
 
 if __name__ == "__main__":

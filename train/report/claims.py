@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from knob_core.corruptions import TEST
-from train import published
-from train.report.results import GATED, NAMES, Results
+from train.report import published
+from train.report.result_set import GATED, NAMES, Results
 
 NOISES = ("shot_noise", "gaussian_noise", "impulse_noise")
 MAX_LAG = 10.0  # frames

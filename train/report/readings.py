@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from train import published
+from train.report import published
 from train.report.claims import calmest, noise_streams, stream_gain, trade_off_means
-from train.report.results import GATED, NAMES, Results
+from train.report.result_set import GATED, NAMES, Results
 
 
 def setting(results: Results) -> str:

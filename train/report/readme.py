@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from train import published
-from train.report.results import NAMES, Results, markdown, number
+from train.report import published
+from train.report.result_set import NAMES, Results, markdown, number
 
 BEGIN, END = "<!-- results: written by train.report -->", "<!-- end of results -->"
 

@@ -1,0 +1,52 @@
+"""Write a file whole or not at all: into a temporary file in the same folder, which then takes the name.
+
+A reader sees the old file or the new one, never a part, and two writers cannot mix: each has a temporary name of its
+own. An error leaves the old file as it was and removes the temporary one; the file's mode is what the umask says.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk, or a user's share of it
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes, sync: bool = False) -> None:
+    """Write `content` whole; folders on the way are made."""
+    with replacing(path, sync) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_text(path: str | os.PathLike[str], text: str, sync: bool = False) -> None:
+    """Write `text` whole, in UTF-8, line ends as they are."""
+    write_bytes(path, text.encode("utf-8"), sync)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], sync: bool = False) -> Iterator[Path]:
+    """An empty temporary file with the suffix of `path`, for writers that want a path; afterwards it becomes `path`.
+
+    Any error inside, also from checking what was written, leaves `path` as it was. With `sync` the bytes are on the
+    disk before the name changes, so that the file also outlives a power cut.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem[:64]}-{secrets.token_hex(6)}.part{path.suffix}")
+    try:
+        temporary.open("xb").close()  # made here, so that its mode is the umask's whoever writes it
+        yield temporary
+        if sync:
+            with temporary.open("r+b") as file:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno in FULL:
+            raise OSError(f"the disk is full: {path} could not be written") from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,159 @@
+"""The report says what the files say: regenerated it is the same text, and a changed number changes a verdict."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knob_core.assets import ROOT
+from knob_core.library import result_files
+from train.report import __main__ as report
+from train.report import published, readings, readme
+from train.report.claims import calmest, claims
+from train.report.result_set import NAMES, Results, Spread, markdown, number
+
+pytestmark = pytest.mark.skipif(
+    not (result_files.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
+)
+
+
+@pytest.fixture
+def results() -> Results:
+    return Results(result_files.RESULTS)
+
+
+def verdict(results: Results, begins: str) -> bool:
+    (claim,) = [claim for claim in claims(results) if claim.what.startswith(begins)]
+    return claim.holds
+
+
+def test_the_shipped_report_is_what_the_files_give(results: Results) -> None:
+    assert (ROOT / "RESULTS.md").read_text(encoding="utf-8") == report.document(results, "assets/results/figures")
+
+
+def test_the_readme_shows_what_the_files_give(results: Results) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.insert(text, results) == text
+    assert sum(line.startswith(tuple(f"| {name} |" for name in NAMES.values())) for line in text.splitlines()) == 5
+
+
+@pytest.mark.parametrize("text", ["", readme.BEGIN, readme.END + readme.BEGIN, 2 * (readme.BEGIN + readme.END)])
+def test_a_readme_without_its_markers_is_left_alone(text: str, results: Results) -> None:
+    with pytest.raises(ValueError, match="README must hold"):
+        readme.insert(text, results)
+
+
+def test_the_shipped_verdicts_are_what_the_files_give(results: Results) -> None:
+    shipped = result_files.read(result_files.RESULTS / "claims.csv")
+    now = claims(results)
+    assert shipped["what"].tolist() == [claim.what for claim in now]
+    assert shipped["holds"].tolist() == [claim.holds for claim in now]
+
+
+def test_every_picture_is_there_and_said_in_words(results: Results) -> None:
+    found = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", (ROOT / "RESULTS.md").read_text(encoding="utf-8"))
+    assert len(found) == 7
+    for words, path in found:
+        assert len(words) > 20
+        assert (ROOT / path).stat().st_size > 5000
+
+
+def test_all_methods_seeds_images_and_cells_were_measured(results: Results) -> None:
+    assert len(results["cells"]) == len(results.methods) * len(results.seeds) * 96
+    assert results.note["images"] >= 2000
+    assert len(results.methods) == 5
+    assert verdict(results, "Everything is measured")
+
+
+def test_what_fails_stays_in_the_report(results: Results) -> None:
+    text = (ROOT / "RESULTS.md").read_text(encoding="utf-8")
+    listed = text.split("## What does not hold")[1].split("## Table 1")[0]
+    for claim in claims(results):
+        assert (claim.what in listed) is not claim.holds
+
+
+def test_no_number_is_missing(results: Results) -> None:
+    text = report.document(results, "x")
+    assert not re.search(r"\b(nan|inf|NaN)\b", text)
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "value", "begins"),
+    [
+        ("e3_gate_bode", "error_db", 0.2, "E-3: the gate's Bode plot"),
+        ("e3_gate_bode", "error_degrees", 2.0, "E-3: the gate's Bode plot"),
+        ("e1_summary", "t_eff_min", 0.99, "E-1: T_eff >= 1"),
+        (
+            "e1_summary",
+            "spearman_severity_medians",
+            0.5,
+            "E-1: Spearman of T_eff with severity, over severity medians (Knob-IA",
+        ),
+        ("cost", "ratio_to_static", 1.2, "Latency of Knob-ODE against Static, width 64"),
+    ],
+)
+def test_a_worse_number_turns_the_verdict(results: Results, file: str, column: str, value: float, begins: str) -> None:
+    frame = results[file].copy()
+    frame[column] = value
+    results.frames[file] = frame
+    assert not verdict(results, begins)
+
+
+def test_a_better_number_turns_it_too(results: Results) -> None:
+    frame = results["cost"].copy()
+    frame["ratio_to_static"] = 1.01
+    results.frames["cost"] = frame
+    assert verdict(results, "Latency of Knob-ODE against Static, width 16")
+
+
+def test_the_calmest_setting_keeps_within_the_lag(results: Results) -> None:
+    best = calmest(results, "knob-ode + memory")
+    assert best.lag <= 10
+    frame = results["trade_off"]
+    rivals = frame[(frame["family"] == "knob-ode + memory") & (frame["zeta"] == best.zeta)]
+    mine = rivals[np.isclose(rivals["omega_n"], best.omega_n)]
+    assert best.flips == pytest.approx(mine["flips"].mean())
+
+
+def test_readings_follow_the_numbers(results: Results) -> None:
+    before = readings.cost(results)
+    frame = results["cost"].copy()
+    frame["ratio_to_static"] = 1.77
+    results.frames["cost"] = frame
+    assert "1.77" in readings.cost(results) != before
+
+
+@pytest.mark.slow
+def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    shutil.copytree(result_files.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
+    readme_copy = Path(shutil.copy(ROOT / "README.md", tmp_path / "README.md"))
+    assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md"), "--readme", str(readme_copy)]) == 0
+    assert "](results/figures/e1.png)" in (tmp_path / "R.md").read_text(encoding="utf-8")
+    assert (folder / "claims.csv").read_bytes() == (result_files.RESULTS / "claims.csv").read_bytes()
+    assert len(list((folder / "figures").glob("*.png"))) == 7
+
+
+def test_a_missing_file_is_named_with_its_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report.main(["--results", str(tmp_path), "--out", str(tmp_path / "R.md")]) == 1
+    assert "python -m train." in capsys.readouterr().err
+    assert not (tmp_path / "R.md").exists()
+
+
+def test_spread_and_tables_by_hand() -> None:
+    assert Spread(0.6, 0.02**0.5).show(2, 100) == "60.00 ± 14.14"
+    assert Spread(0.5, np.nan).show(1) == "0.5"
+    assert Spread(np.nan, np.nan).show(1) == "-"
+    assert markdown(["a", "b"], [["x", "1"]]) == "| a | b |\n|---|---:|\n| x | 1 |"
+    assert number(float("nan")) == "-"
+    assert number(1.005, 1) == "1.0"
+
+
+def test_the_papers_numbers_agree_with_each_other() -> None:
+    """Table 1 prints Err-C = 100 - Avg-C; the latency ratio that we compare with is 4.41 / 3.48."""
+    assert [round(100 - row.avg_c, 2) for row in published.PAPER.values()] == [28.75, 29.55, 27.48, 28.38, 28.51]
+    assert round(published.PAPER["knob-ode"].latency_ms / published.PAPER["static"].latency_ms, 2) == 1.27

@@ -1,0 +1,64 @@
+"""The losses teach what they say: modest static, sharp dynamic, and a gate that leans to the better branch."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from knob_core import models
+from knob_core.models import Outputs
+from train.training import losses
+from train.training.batches import Batch
+from train.training.recipes import POCKET
+
+
+def batch_of(labels: torch.Tensor, severity: torch.Tensor) -> Batch:
+    return Batch(torch.rand(len(labels), 3, 32, 32), labels, severity, (torch.Generator().manual_seed(0),))
+
+
+def test_the_dynamic_branch_sees_clean_images_only() -> None:
+    labels = torch.arange(4)
+    z = torch.randn(2, 4, 10, requires_grad=True)
+    losses.branch_loss(
+        Outputs(z[0], z[1], torch.zeros(4)), batch_of(labels, torch.tensor([0.0, 0, 3, 5])), POCKET
+    ).backward()
+    assert z.grad is not None
+    touched = z.grad.abs().sum(-1) > 0
+    assert touched.tolist() == [[True] * 4, [True, True, False, False]]
+
+
+def test_the_gate_loss_moves_the_command_and_never_the_branches() -> None:
+    labels = torch.tensor([0, 0])
+    z_static, z_dyn = torch.zeros(2, 10, requires_grad=True), torch.zeros(2, 10, requires_grad=True)
+    u_star = torch.zeros(2, requires_grad=True)
+    with torch.no_grad():
+        z_dyn[0, 0], z_dyn[1, 1] = 3.0, 3.0  # right on the first image, wrong on the second
+    losses.gate_loss(Outputs(z_static, z_dyn, u_star), batch_of(labels, torch.tensor([0.0, 5.0])), POCKET).backward()
+    assert z_static.grad is None and z_dyn.grad is None
+    assert u_star.grad is not None
+    assert u_star.grad[0] < 0 < u_star.grad[1]  # descent opens the gate for the first and shuts it for the second
+
+
+def test_severity_alone_shuts_the_gate() -> None:
+    z = torch.randn(2, 10)
+    u_star = torch.zeros(2, requires_grad=True)
+    losses.gate_loss(Outputs(z, z, u_star), batch_of(torch.tensor([0, 0]), torch.tensor([0.0, 5.0])), POCKET).backward()
+    assert u_star.grad is not None and u_star.grad[0] < u_star.grad[1]
+
+
+def test_streams_teach_the_knobs_and_nothing_else() -> None:
+    torch.manual_seed(0)
+    model = models.build("knob-ode", width=8).train()
+    loss = losses.stream_loss(model, batch_of(torch.arange(10).repeat(3), torch.zeros(30)), POCKET)
+    loss.backward()
+    moved = {name for name, p in model.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0}
+    assert moved == {"knobs.raw"}
+    assert model.command.training
+
+
+def test_ungated_methods_descend_plain_cross_entropy() -> None:
+    torch.manual_seed(0)
+    model = models.build("static", width=8).eval()
+    batch = batch_of(torch.arange(4), torch.zeros(4))
+    step = losses.method_step(model, batch, POCKET, 0)
+    torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images), batch.labels))

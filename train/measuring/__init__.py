@@ -1,0 +1,1 @@
+"""What evaluation needs: images and their branch outputs, and the rows of every result file."""

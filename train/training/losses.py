@@ -1,0 +1,125 @@
+"""What each stage minimises.
+
+Static is trained modest on everything, dynamic sharp on what is clean, and u* to know which of the two to trust:
+L = CE_ε(static) + CE(dynamic | clean) + CE(fused; branches fixed) + a BCE(u*, [CE_dyn < CE_static]) + b BCE(u*, s).
+The study behind it: train/STUDY.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from knob_core import corruptions, fusion
+from knob_core.models import GatedClassifier, KnobODE, ODELite, Outputs, Ungated
+from train.training.batches import Batch
+from train.training.encodings import Encodings, Key
+from train.training.recipes import Recipe
+
+STREAM = -1  # ends the key of a batch's short streams
+OPEN, SHUT = 0.9, 0.15  # the gate that the severity target wants on clean images and at severity 5
+
+
+class Step(NamedTuple):
+    """What one step gives: the loss to descend, and what a person wants to watch."""
+
+    loss: Tensor
+    accuracy: Tensor
+    gate: Tensor  # mean settled gate, 0.5 where there is none
+
+
+class WarmClassifier(nn.Module):
+    """The encoder with a plain linear head: what the warm stage trains."""
+
+    def __init__(self, encoder: nn.Module, features: int, num_classes: int) -> None:
+        super().__init__()
+        self.encoder, self.head = encoder, nn.Linear(features, num_classes)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.head(self.encoder(images)[0])
+
+
+def warm_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> Step:
+    logits = model(batch.images)
+    logits = logits.to(batch.images.dtype)  # a mixed-precision model answers in 16 bits
+    loss = cross_entropy(logits, batch.labels, label_smoothing=recipe.label_smoothing)
+    return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
+
+
+def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int, encodings: Encodings | None = None) -> Step:
+    """`encodings` where the encoder is frozen; else it learns too."""
+    assert isinstance(model, GatedClassifier)
+    outputs = model.decide(*_encode(model, batch.images, batch.key, encodings))
+    logits = model.logits(outputs, "settled")
+    if isinstance(model, Ungated):
+        return Step(cross_entropy(logits, batch.labels), _accuracy(logits, batch), logits.new_tensor(0.5))
+    loss = branch_loss(outputs, batch, recipe) + gate_loss(outputs, batch, recipe)
+    if isinstance(model, (ODELite, KnobODE)) and step % recipe.stream_every == 0:
+        loss = loss + stream_loss(model, batch, recipe, encodings)
+    return Step(loss, _accuracy(logits, batch), torch.sigmoid(outputs.u_star).mean())
+
+
+def _accuracy(logits: Tensor, batch: Batch) -> Tensor:
+    return (logits.argmax(1) == batch.labels).float().mean()
+
+
+def _encode(model: GatedClassifier, images: Tensor, key: Key, encodings: Encodings | None) -> tuple[Tensor, Tensor]:
+    return model.encode(images) if encodings is None else encodings.of(model, images, key)
+
+
+def branch_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
+    """Static: every image, smoothed. Dynamic: the clean ones, sharp; every batch has as many of them."""
+    static = cross_entropy(outputs.z_static, batch.labels, label_smoothing=recipe.static_smoothing)
+    clean = batch.clean
+    return static + cross_entropy(outputs.z_dyn[clean], batch.labels[clean], label_smoothing=recipe.dyn_smoothing)
+
+
+def gate_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
+    """Fused loss on fixed branches, advantage and severity targets, all through the settled gate g = sigmoid(u*)."""
+    z_static, z_dyn = outputs.z_static.detach(), outputs.z_dyn.detach()
+    fused = cross_entropy(fusion.fuse(z_static, z_dyn, torch.sigmoid(outputs.u_star)), batch.labels)
+    ce_static, ce_dyn = (cross_entropy(z, batch.labels, reduction="none") for z in (z_static, z_dyn))
+    advantage = binary_cross_entropy_with_logits(outputs.u_star, (ce_dyn < ce_static).to(outputs.u_star.dtype))
+    wanted = OPEN + (SHUT - OPEN) * batch.severity / 5
+    severity = binary_cross_entropy_with_logits(outputs.u_star, wanted.to(outputs.u_star.dtype))
+    return fused + recipe.advantage_weight * advantage + recipe.severity_weight * severity
+
+
+def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe, encodings: Encodings | None = None) -> Tensor:
+    """Cross-entropy over short streams through the recursion: a step between two severities, noise redrawn each frame.
+
+    This is what the knobs learn from; the branches and u* are taken as they are.
+    """
+    frames = recipe.stream_frames
+    chunk = len(batch.images) // len(batch.generators)
+    streams, labels = [], []
+    for index, generator in enumerate(batch.generators):
+        paths = slice(index * chunk, index * chunk + max(1, chunk // frames))  # a chunk begins with its clean images
+        streams.append(_stream(batch.images[paths], frames, generator))
+        labels.append(batch.labels[paths])
+    with torch.no_grad():
+        images = torch.cat(streams).contiguous(memory_format=torch.channels_last)
+        encoded = _encode(model, images, (*batch.key, STREAM), encodings)
+        was_training = model.command.training
+        model.command.eval()  # its input statistics belong to the batches
+        outputs = model.decide(*encoded)
+        model.command.train(was_training)
+    target = torch.cat(labels)  # (P,)
+    shape = (len(target), frames)
+    g = model.stream_gate(outputs.u_star.view(shape))  # (P, T)
+    z_fuse = fusion.fuse(outputs.z_static.view(*shape, -1), outputs.z_dyn.view(*shape, -1), g)
+    return cross_entropy(z_fuse.flatten(0, 1), target.repeat_interleave(frames))
+
+
+def _stream(images: Tensor, frames: int, generator: torch.Generator) -> Tensor:
+    """One corruption, two severities, a turn at a random frame: (P x T, 3, H, W)."""
+    count, device = len(images), images.device
+    before, after = torch.rand((2, count, 1), generator=generator, device=device) * 5
+    turn = torch.randint(1, frames, (count, 1), generator=generator, device=device)
+    severity = torch.where(torch.arange(frames, device=device) < turn, before, after)  # (P, T)
+    pick = int(torch.randint(0, len(corruptions.TRAINING), (1,), generator=generator, device=device))
+    repeated = images.repeat_interleave(frames, 0)
+    return corruptions.corrupt(repeated, corruptions.TRAINING[pick], severity.flatten(), generator)
