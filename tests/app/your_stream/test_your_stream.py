@@ -155,9 +155,9 @@ def test_labels_that_change_count_as_unknown_on_the_console():
     z, _ = logits()
     labels = np.zeros(z.shape[:2], int)
     labels[0, 5:] = 1
-    stream, notes = own_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z, labels=labels)))
+    stream, notes = uploaded_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z, labels=labels)))
     assert stream.truth == -1 and any("1 of 3 streams" in note for note in notes)
-    assert message(Desk(Settings()), stream)["readouts"]
+    assert answer(ConsoleState(Settings()), stream)["readouts"]
 
 
 @pytest.mark.parametrize("classes", [2, 10, 37])
