@@ -73,7 +73,8 @@ def _theory_step(settings: Settings, method: str, n: int) -> np.ndarray:
 def _step(shown: Shown, unit: str) -> dict[str, Any]:
     s = shown.settings
     gated = shown.method != "static"
-    measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.head is None and gated else None
+    resting = shown.u if s.mode == "reset" else None  # one step from rest does not reach the command
+    measured = step_answer(shown.u, shown.u_star, shown.severity, resting) if shown.head is None and gated else None
     n = min(STEP_FRAMES, len(measured.median)) if measured else STEP_FRAMES
     ideal = _theory_step(s, shown.method, n)
     pinned = _theory_step(shown.pin, shown.method, n) if shown.pin else None

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from knob_core import models
+from knob_core import methods, metrics, models
 from knob_core.library import result_files
 from train import commands
 
@@ -83,7 +83,8 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
     times = latencies(family, rounds)
     found = []
     for method, model in family.items():
-        ratio = times[method] / times["static"]
+        ratio = times[method] / times[methods.PLAINEST]
+        q25, median, q75 = metrics.quartiles(ratio)
         found.append(
             {
                 "width": width,
@@ -91,9 +92,9 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
                 "parameters": parameters(model),
                 "macs": multiply_accumulates(model),
                 "latency_ms": float(np.median(times[method])),
-                "ratio_to_static": float(np.median(ratio)),
-                "ratio_q25": float(np.percentile(ratio, 25)),
-                "ratio_q75": float(np.percentile(ratio, 75)),
+                "ratio_to_static": float(median),
+                "ratio_q25": float(q25),
+                "ratio_q75": float(q75),
                 "rounds": rounds,
                 "threads": torch.get_num_threads(),
                 "device": torch.device(device).type,

@@ -22,6 +22,7 @@ from knob_core.branches import Branches
 from knob_core.corruptions import NAMES
 from knob_core.data.cifar10c import SEVERITIES
 from knob_core.library import StreamKey, result_files
+from knob_core.methods import DEFAULT, GATED, METHODS
 from knob_core.settings import Settings
 from train import commands
 from train.evaluate import fill
@@ -141,9 +142,9 @@ def _sha256(path: Path) -> str:
 
 
 def trained_settings(members: dict[str, Member]) -> dict[str, Settings]:
-    """What each method learnt, without static memory."""
+    """What each method with knobs learnt, without static memory."""
     found = {}
-    for method in ("ode-lite", "knob-ode"):
+    for method in (method for method in METHODS if method in members and METHODS[method].gate.knobs):
         knobs: Any = members[method].model.knobs
         found[method] = Settings(knobs.zeta, knobs.omega_n, memory=False)
     return found
@@ -176,14 +177,14 @@ def measure(shop: Workshop, out: Path) -> None:
 
 
 def _probe(shop: Workshop, seed: int, members: dict[str, Member], rows: dict[str, list[dict[str, Any]]]) -> None:
-    settings = {"knob-ode": stream_tables.HOME, "ode-lite": stream_tables.HOME, "knob-ia": stream_tables.OFF}
+    settings = {method: stream_tables.unturned(method) for method in reversed(GATED)}
     units = [unit for unit in shop.probe.streams if unit != "step"]
     for method, setting in settings.items():
         tones = {unit: shop.branches(members[method], shop.probe, shop.probe_cache, unit) for unit in units}
         step = shop.branches(members[method], shop.probe, shop.probe_cache, "step")
         rows["e3_stream_bode"] += dynamics_tables.stream_bode(tones, method, setting, {"seed": seed})
         rows["e3_step"] += dynamics_tables.step_curves(step, method, setting, {"seed": seed})
-        if method == "knob-ode":
+        if method == DEFAULT:
             for zeta, omega_n in dynamics_tables.STEP_SETTINGS:
                 turned = Settings(zeta, omega_n, memory=False)
                 rows["e3_step_info"] += dynamics_tables.step_info(step, turned, {"seed": seed})

@@ -12,8 +12,9 @@ import pandas as pd
 
 from knob_core.library import benchmark, result_files
 from knob_core.library.benchmark import METHODS as NAMES
+from knob_core.methods import GATED
 
-GATED = ("knob-ia", "ode-lite", "knob-ode")
+__all__ = ["GATED", "NAMES", "Results", "Spread", "markdown", "number"]
 
 
 class Results:
@@ -34,7 +35,7 @@ class Results:
 
     @cached_property
     def methods(self) -> list[str]:
-        """The methods that were evaluated, in the family's order."""
+        """The methods that were evaluated, in the order of `knob_core.methods`."""
         found = set(self["summary"]["method"])
         return [method for method in NAMES if method in found]
 
