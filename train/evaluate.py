@@ -23,24 +23,13 @@ from knob_core.data import cifar10c
 from knob_core.library import result_files
 from train import commands
 from train.measuring import branch_outputs, cell_metrics, probe_tables
-from train.measuring.branch_cache import BranchCache
+from train.measuring.branch_cache import BranchCache, fill_all
 from train.measuring.branch_outputs import Member
 from train.measuring.cell_images import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
 from train.training import distributed, histories
 
 COUNT = 2000  # test images
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
-
-
-def fill(caches: Sequence[tuple[BranchCache, Sequence[str]]], rank: int = 0, world: int = 1) -> None:
-    """Compute whatever branch outputs are missing; processes take units by turns."""
-    work = [(cache, unit) for cache, units in caches for unit in units]
-    todo = [(cache, unit) for cache, unit in work[rank::world] if cache.missing(unit)]
-    with tqdm(todo, unit="unit", disable=True if rank else None, dynamic_ncols=True) as bar:  # None: on a terminal
-        for cache, unit in bar:
-            bar.set_postfix_str(unit)
-            cache.fill(unit)
-    distributed.wait_for_all()
 
 
 def evaluate(
@@ -129,7 +118,7 @@ def work(args: argparse.Namespace) -> None:
     held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
     folder = args.runs / "evaluation"
     test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
-    fill([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
+    fill_all([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
     if rank == 0:
         evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
         learning = histories.gather(args.runs)

@@ -163,9 +163,9 @@ def test_processes_share_the_units_and_leave_none(tmp_path: Path) -> None:
     test = CellPixels(images[:4], labels[:4])
     cache = BranchCache(tmp_path, test, [branch_outputs.member(tiny_family.family()["knob-ode"], 0)])
     some = UNITS[:6]
-    evaluate.fill([(cache, some)], rank=0, world=2)
+    branch_cache.fill_all([(cache, some)], rank=0, world=2)
     assert [unit for unit in some if cache.missing(unit)] == list(some[1::2])
-    evaluate.fill([(cache, some)], rank=1, world=2)
+    branch_cache.fill_all([(cache, some)], rank=1, world=2)
     assert not any(cache.missing(unit) for unit in some)
 
 

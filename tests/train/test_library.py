@@ -13,7 +13,14 @@ from knob_core import library as shipped_library
 from knob_core.library import result_files
 from tests.helpers import tiny_family
 from train import library
-from train.measuring import branch_cache, branch_outputs, stream_images, stream_tables
+from train.measuring import (
+    branch_cache,
+    branch_outputs,
+    library_branches,
+    library_files,
+    stream_images,
+    stream_tables,
+)
 
 SMALL = {
     "FRAMES": 64,
@@ -34,7 +41,8 @@ NAMES = ("fog", "contrast", "shot_noise")
 def shrink(patch: pytest.MonkeyPatch) -> None:
     for name, value in SMALL.items():
         patch.setattr(stream_images, name, value)
-    patch.setattr(library, "NAMES", NAMES)
+    patch.setattr(library_branches, "NAMES", NAMES)
+    patch.setattr(library_files, "NAMES", NAMES)
     patch.setattr(stream_tables, "OMEGAS", (0.1, 1.0))
     patch.setattr(stream_tables, "CUTOFFS", (0.05,))
     images, labels, places = data.load_sample()
