@@ -1,15 +1,21 @@
 # Two commands: `make app` and `make test`. Each makes its own environment first, and only when something changed.
+# While working: `make quick`, which leaves out the browser and all that takes long.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: app test lint types unit bench screenshots clean
+WORKERS ?= 2 # processes that share the tests outside the browser
+
+.PHONY: app test quick lint types javascript unit browser bench docs lock screenshots clean
 
 app: $(VENV)/.run
 	$(BIN)/python -m streamlit run app/main.py
 
-test: lint types unit
+test: lint types javascript unit browser
+
+quick: lint types
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow and not browser'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -18,12 +24,38 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+# node_modules is made where there is a Node.js that the tools run on, and only when package.json changed.
+NODE := $(and $(wildcard package.json),$(shell command -v npm),$(shell node -e \
+	'const [major, minor] = process.versions.node.split("."); if (major * 100 + +minor >= 2019) console.log("fits")'))
+
+javascript: $(if $(NODE),node_modules/.made)
+	@$(if $(NODE),npm run --silent check,echo "JavaScript was not checked: that needs Node.js 20.19 or newer with npm (https://nodejs.org)")
+
+node_modules/.made: package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not browser'
+
+# One process and nothing beside it: these tests drag knobs and wait for pictures.
+browser: $(VENV)/.dev
+	$(BIN)/python -m pytest -m browser
 
 # Speed as ratios within one run, on one thread; wants an otherwise idle machine.
 bench: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py'
+
+# The guide and the API reference, in docs/site; fails where a name or a link leads nowhere.
+docs: $(VENV)/.dev
+	$(BIN)/python docs/build.py
+
+# requirements.lock: hashes of all that requirements.txt installs, but for the builds of torch (docs/install.md says why).
+lock: $(VENV)/.dev
+	echo "# Made by 'make lock' from requirements.txt without torch and torchvision; docs/install.md says how to use it." > $@.part
+	grep -v '^torch' requirements.txt | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --quiet >> $@.part
+	mv $@.part requirements.lock
 
 screenshots: $(VENV)/.dev
 	$(BIN)/python -m app.screenshots
@@ -41,4 +73,4 @@ $(VENV)/.dev: $(VENV)/.run
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build *.egg-info
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build dist docs/site node_modules *.egg-info

@@ -1,4 +1,4 @@
-"""Knob's front door: `streamlit run app/main.py`. The server imports it, every visit runs it. One line a page."""
+"""Start of the app: `streamlit run app/main.py`. The server imports it, every visit runs it. One line a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ if str(HERE.parent) not in sys.path:  # `streamlit run` puts app/ on the path, n
     sys.path.insert(0, str(HERE.parent))
 
 import streamlit as st  # noqa: E402
-from streamlit.runtime.scriptrunner import get_script_run_ctx  # noqa: E402
+
+from app.server.streamlit_internals import is_page_visit  # noqa: E402
 
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
@@ -27,7 +28,7 @@ def visit() -> None:
     """What a visitor sees."""
     st.set_page_config(page_title="Knob", page_icon=str(HERE / "static" / "icon.svg"), layout="wide")
     st.logo(str(HERE / "static" / "logo.svg"), size="large")
-    st.html(HERE / "static" / "page.css")
+    st.html(HERE / "static" / "page_margins.css")
     pages = [
         st.Page(HERE / "app_pages" / f"{name}.py", title=title, url_path=name if i else None, default=not i)
         for i, (name, title) in enumerate(PAGES.items())
@@ -35,12 +36,13 @@ def visit() -> None:
     st.navigation(pages, position="top").run()
 
 
-if get_script_run_ctx(suppress_warning=True) is None:
+if is_page_visit():
+    visit()
+else:
     import pandas  # noqa: F401  (the slowest imports of all: before the first visit, not in it)
     import scipy.signal  # noqa: F401
 
-    from app import line, moving  # noqa: F401
+    from app.console import display  # noqa: F401
+    from app.server import drag_endpoint
 
-    app = st.App(__file__, routes=[line.route(st.get_option("server.baseUrlPath"))])
-else:
-    visit()
+    app = st.App(__file__, routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))])

@@ -20,7 +20,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from knob_core import methods, metrics, models
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import commands
 
 WIDTHS = (16, 64)
@@ -106,7 +106,7 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
 def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
     found = [row for width in args.widths for row in rows(width, args.rounds or ROUNDS.get(width, 100), args.device)]
-    print(result_files.write(found, args.out / "cost.csv").to_string(index=False))
+    print(result_tables.write(found, args.out / "cost.csv").to_string(index=False))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -115,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=commands.positive, help="default: 300 at width 16, 120 at width 64")
     parser.add_argument("--threads", type=commands.positive, default=1, help="default: %(default)s")
     parser.add_argument("--device", type=commands.device, default="cpu")
-    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument(
+        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+    )
     args = parser.parse_args(arguments)
     return commands.run("train.cost", lambda: work(args))
 

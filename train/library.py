@@ -13,7 +13,7 @@ from pathlib import Path
 
 from knob_core import library
 from knob_core.assets import ASSETS
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import commands
 from train.measuring import branch_outputs, library_files, library_tables
 from train.measuring.library_branches import LibraryBranches
@@ -28,7 +28,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--assets", type=Path, default=ASSETS, metavar="DIR", help="default: assets")
-    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument(
+        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the cache lies")
     return parser.parse_args(arguments)
 

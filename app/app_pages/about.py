@@ -1,12 +1,14 @@
-"""About: the equation, the house, how to cite, and what this installation is."""
+"""About: the equation, the architecture, how to cite, and what this installation is."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from app import facts, layout, state
+from app.console import session
+from app.server import installation
+from app.widgets import page_layout
 
-HOUSE = {  # step: modules, what it makes
+STEPS = {  # step: modules, what it makes
     "images": ("`data/`", "CIFAR-10, or the sample that ships"),
     "severity": ("`schedules/`", "how bad the picture gets over time, s(t)"),
     "corruption": ("`corruptions/`", "noise, blur, weather and digital faults at any severity"),
@@ -82,14 +84,14 @@ def equation() -> None:
         )
 
 
-def house() -> None:
+def architecture() -> None:
     """Where things are."""
-    st.subheader("The house", anchor=False)
+    st.subheader("Architecture", anchor=False)
     st.markdown(
-        "Data walks one way, and each step is one module that can be read alone. **The branches do not depend on the "
+        "Data flows one way, and each step is one module that can be read alone. **The branches do not depend on the "
         "knobs**: they are computed once per stream, and turning a knob re-runs only what stands below them."
     )
-    rows = [f"| {step} | {modules} | {makes} |" for step, (modules, makes) in HOUSE.items()]
+    rows = [f"| {step} | {modules} | {makes} |" for step, (modules, makes) in STEPS.items()]
     st.markdown("\n".join(["| step | where | what it makes |", "|---|---|---|", *rows]))
     st.markdown(
         "`app/` what people see · `knob_core/` the mathematics and the models · `train/` commands that fit, evaluate "
@@ -109,16 +111,16 @@ def citation() -> None:
     )
 
 
-def installation() -> None:
+def this_installation() -> None:
     """Versions, device, checkpoint."""
     st.subheader("This installation", anchor=False)
-    found = facts.device()
+    found = installation.device()
     if not found and st.button("Look for a GPU", help="Loads PyTorch, which takes a few seconds", key="look_gpu"):
-        found = facts.loaded_device()
+        found = installation.loaded_device()
     st.markdown(f"**Device:** {found or 'not asked yet: PyTorch is loaded only when something needs it'}")
-    choice = state.choice()
+    choice = session.choice()
     name = f"{choice.method}, seed {choice.model}"
-    used = facts.checkpoint(choice.method, choice.model)
+    used = installation.checkpoint(choice.method, choice.model)
     if used is None:
         st.markdown(
             f"**Checkpoint:** {name}: no file. Only shipped streams can be shown; "
@@ -128,19 +130,20 @@ def installation() -> None:
         knobs = "" if used.knobs is None else f"; trained ζ {used.knobs[0]:g}, ωₙ {used.knobs[1]:g} rad/frame"
         st.markdown(f"**Checkpoint:** {name}: `{used.path.name}`, {used.bytes / 1e6:.1f} MB{knobs}")
         st.caption(f"SHA-256 {used.sha256}")
-    if others := facts.shipped():
+    if others := installation.checkpoint_names():
         st.caption(f"At hand: {', '.join(others)}")
-    st.table({"what": list(facts.versions()), "version": list(facts.versions().values())}, hide_index=True)
+    versions = installation.versions()
+    st.table({"what": list(versions), "version": list(versions.values())}, hide_index=True)
 
 
-layout.style()
+page_layout.style()
 st.title("Knob", anchor=False)
 st.markdown("A volume knob for neural networks: a classifier whose nerves you can turn down while it runs.")
-left, right = layout.columns("about", [1.5, 1], gap="large")
+left, right = page_layout.columns("about", [1.5, 1], gap="large")
 with left:
     equation()
-    house()
+    architecture()
 with right:
-    installation()
+    this_installation()
     citation()
-state.write_link()
+session.write_link()

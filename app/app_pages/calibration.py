@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import streamlit as st
 
-from app import calibration, cells, layout, moving, pictures, results, state
-from app.calibration import Fixed, Memory
-from app.cells import Looked, Selection
-from app.checkpoints import trained_knobs
-from app.choice import CORRUPTION_NAMES, CORRUPTIONS
-from app.components import deck, sheet
-from app.components.ledger import ledger
-from app.desk import Desk
-from app.line import Seat
+from app.calibration import calibration_component, comparison, example_pictures, predictions
+from app.calibration.calibration_controller import REVEAL, CalibrationController
+from app.calibration.cell_selection import SEVERITIES, Selection, from_link, to_link
+from app.calibration.comparison import Alternatives
+from app.calibration.glossary import WORDS
+from app.calibration.measured import gate_of
+from app.calibration.predictions import ShownPredictions
+from app.console import session
+from app.console.stream_choice import CORRUPTION_NAMES, CORRUPTIONS
+from app.results import result_files
+from app.server.streamlit_internals import component_value
+from app.widgets import page_layout
+from app.widgets.untrusted import escape_markdown
 
-LEDGER = "ledger"
+COMPONENT = "calibration_component"
 
 
 def selection() -> Selection:
     """What is looked at: the one chosen, or the link's."""
     if "selection" not in st.session_state:
-        chosen, complaints = cells.read(state.beside("cells"))
-        state.complaints().extend(complaints)
+        chosen, problems = from_link(session.page_link_value("cells"))
+        session.problems().extend(problems)
         st.session_state["selection"] = chosen
     return st.session_state["selection"]
 
@@ -33,7 +34,7 @@ def choose() -> None:
     """The filters were moved."""
     method, seed = st.session_state["cells_model"]
     names = st.session_state["cells_corruptions"] or list(CORRUPTION_NAMES)
-    levels = st.session_state["cells_severities"] or list(cells.SEVERITIES)
+    levels = st.session_state["cells_severities"] or list(SEVERITIES)
     ordered = tuple(name for name in CORRUPTION_NAMES if name in names)
     st.session_state["selection"] = Selection(method, seed, ordered, tuple(sorted(levels)))
 
@@ -41,7 +42,7 @@ def choose() -> None:
 def filters(models: list[tuple[str, int]]) -> None:
     """Model, corruptions and severities; nothing chosen means all."""
     now = selection()
-    all_names, all_levels = now.corruptions == CORRUPTION_NAMES, now.severities == cells.SEVERITIES
+    all_names, all_levels = now.corruptions == CORRUPTION_NAMES, now.severities == SEVERITIES
     st.session_state["cells_model"] = (now.method, now.seed)
     st.session_state["cells_corruptions"] = [] if all_names else list(now.corruptions)
     st.session_state["cells_severities"] = [] if all_levels else list(now.severities)
@@ -56,135 +57,113 @@ def filters(models: list[tuple[str, int]]) -> None:
         format_func=lambda name: f"{name.replace('_', ' ')} ({family[name]})", help="Only these faults; none means all",
     )  # fmt: skip
     right.pills(
-        "Severities (none: all)", cells.SEVERITIES, selection_mode="multi", key="cells_severities",
+        "Severities (none: all)", SEVERITIES, selection_mode="multi", key="cells_severities",
         on_change=choose, help="Only these severities, 1 (slight) to 5 (strong)",
     )  # fmt: skip
 
 
 @st.cache_resource(max_entries=8, show_spinner="Measuring what could be used instead")
-def others(chosen: Selection, _looked: Looked, version: tuple[int, int]) -> Fixed:
+def others(chosen: Selection, _shown: ShownPredictions, version: tuple[int, int]) -> Alternatives:
     """The rows that no knob changes."""
-    return calibration.fixed(chosen, _looked)
+    return comparison.alternatives(chosen, _shown)
 
 
-def take(desk: Desk, hand: object) -> None:
-    """Only the two knobs are on this page: what else the console's deck holds stays as it is."""
-    kept = {"pin": desk.pins, "tick": desk.tick, "mode": desk.settings.mode, "memory": desk.settings.memory}
-    desk.take({**hand, **kept} if isinstance(hand, dict) else None)
+def controller() -> CalibrationController:
+    """This visitor's page."""
+    if "calibration_controller" not in st.session_state:
+        st.session_state["calibration_controller"] = CalibrationController(session.console_state())
+    return st.session_state["calibration_controller"]
 
 
 def released() -> None:
-    """When the hand lets go, the pictures follow too."""
-    hand = state.component_value(LEDGER, "hand")
-    if st.session_state.get("picked") and isinstance(hand, dict) and hand.get("done"):
+    """When the knob is released, the pictures follow too."""
+    reported = component_value(COMPONENT, "controls")
+    if st.session_state.get("picked") and isinstance(reported, dict) and reported.get("released"):
         st.rerun(["calibration", "pictures"])
 
 
 def picked() -> None:
     """A bin or a cell was picked: the pictures in it come next."""
-    st.session_state["picked"] = state.component_value(LEDGER, "pick")
+    st.session_state["picked"] = component_value(COMPONENT, "pick")
     st.rerun(["calibration", "pictures"])
 
 
 @st.fragment(key="calibration")
-def live(chosen: Selection, looked: Looked, fixed: Fixed) -> None:
-    """Everything that moves with the hand; this reruns when a hand lets go, or has no line."""
-    desk, seat, scripts = state.desk(), state.seat(LEDGER), st.session_state["calibration_scripts"]
-    memory: Memory = st.session_state.setdefault("calibration_memory", Memory())
-    pick, trained = st.session_state.get("picked") or "", trained_knobs(chosen.method, chosen.seed)
-
-    def reply(said: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
-        with desk.lock:
-            if "hand" in said:
-                take(desk, said["hand"])
-            message = calibration.message(chosen, looked, desk.settings, memory, desk.turn, fixed)
-            regime, _ = moving.regime(desk.settings, chosen.method)
-            dials = deck.content(
-                desk.values(), epoch=desk.epoch, seq=desk.seq, body=seat.body, regime=regime, words=words(desk, chosen),
-                trained=trained, switches=False, transport=False,
-            )  # fmt: skip
-        figures = sheet.content(
-            **message, seq=desk.seq, picked=pick, reveal="picked_pictures",
-            label=f"calibration over {len(looked.predictions):,} predictions",
-        )  # fmt: skip
-        return {"deck": dials, "sheet": {**figures, "runs": [scripts, seat.answers]}}
-
-    seat.reply = reply
-    ledger(seat.answer(state.said(LEDGER)), key=LEDGER, on_hand=released, on_pick=picked)
-    if desk.done:
-        state.write_link()
-
-
-def words(desk: Desk, chosen: Selection) -> str:
-    """What the knobs do here, in a sentence."""
-    if not chosen.knobs_act:
-        return f"{chosen.method} has a gate without inertia: the knobs do nothing here."
-    if not desk.settings.on:
-        return "Off: the gate goes where it is commanded at once."
-    gain = calibration.gain(desk.settings, chosen.method)
-    return f"Reset Mode: one frame from rest, the gate has made {gain:.0%} of its way to the command."
+def fast(chosen: Selection, shown: ShownPredictions, fixed: Alternatives) -> None:
+    """Everything that moves with a knob; this reruns when a knob is released, or has no WebSocket."""
+    own, endpoint = controller(), session.endpoint(COMPONENT)
+    own.show(chosen, shown, fixed, st.session_state.get("picked") or "", st.session_state["calibration_scripts"])
+    endpoint.reply = own.update
+    calibration_component.mount(
+        endpoint, session.reported(COMPONENT), own.constants(), key=COMPONENT, on_controls=released, on_pick=picked
+    )
+    if own.state.released:
+        session.write_link()
 
 
 @st.fragment(key="pictures")
-def gallery(chosen: Selection, looked: Looked) -> None:
+def gallery(shown: ShownPredictions) -> None:
     """The pictures in what was picked."""
     pick = st.session_state.get("picked")
     if not pick:
         return
-    now = st.session_state["calibration_memory"].now
+    own = controller()
+    now = own.numbers.now
+    assert now is not None, "the fast fragment runs first"
     try:
-        inside, name = pictures.members(pick, looked, now.fused.confidence, now.tables["all"].edges)
+        inside, name = example_pictures.members(pick, shown, now.fused.confidence, now.tables["all"].edges)
     except ValueError:
         return
-    g = calibration.gate_of(state.desk().settings, looked, chosen.method)
-    shown = pictures.telling(inside, looked, now.fused, pictures.said_classes(looked, g))
+    g = gate_of(own.state.settings, shown, own.selection.method)
+    examples = example_pictures.choose(inside, shown, now.fused, example_pictures.predicted_classes(shown, g))
     wrong = int((inside & ~now.fused.correct).sum())
-    with st.container(key="picked_pictures"):
+    with st.container(key=REVEAL):
         st.subheader(f"Pictures: {name}", anchor=False)
         st.caption(
-            f"{len(shown)} of {inside.sum():,} predictions, {wrong:,} of them wrong; the surest wrong ones come first."
+            f"{len(examples)} of {inside.sum():,} predictions, {wrong:,} of them wrong; the most confident errors come "
+            "first."
         )
         with st.spinner("Making the corrupted pictures anew (this loads PyTorch once)"):
             try:
-                st.html(pictures.html(shown, looked, cells.pictures))
+                st.html(example_pictures.html(examples, shown, predictions.corrupted_images))
             except (OSError, ValueError, ImportError) as error:
-                st.warning(f"The pictures cannot be made: {error}")
+                st.warning(f"The pictures cannot be made: {escape_markdown(str(error))}")
 
 
 def page() -> None:
     """All of it, or why not."""
     try:
-        models = cells.models()
+        models = predictions.models()
         if not models:
             raise ValueError("no predictions of a gated model ship; make them: python -m train.library")
         if (selection().method, selection().seed) not in models:
             st.session_state["selection"] = Selection(*models[0])
         chosen = selection()
-        looked = cells.look(chosen)
+        shown = predictions.load(chosen)
     except (OSError, ValueError) as error:
         st.warning(f"There are no predictions to look at: {error}")
         return
     filters(models)
-    fixed = others(chosen, looked, (cells.version(), results.changed("temperatures")))
-    live(chosen, looked, fixed)
+    fixed = others(chosen, shown, (predictions.version(), result_files.changed("temperatures")))
+    fast(chosen, shown, fixed)
     if fixed.lacking:
         st.caption(fixed.lacking)
-    gallery(chosen, looked)
+    gallery(shown)
     help_words()
-    state.beside("cells", cells.write(chosen))
-    state.write_link()
+    session.page_link_value("cells", to_link(chosen))
+    session.write_link()
 
 
 def help_words() -> None:
     """Every piece of jargon on the page, in words."""
     with st.expander("What these words mean"):
-        st.markdown("\n".join(f"- **{word}**: {meaning}" for word, meaning in calibration.WORDS.items()))
+        st.markdown("\n".join(f"- **{word}**: {meaning}" for word, meaning in WORDS.items()))
 
 
 st.session_state["calibration_scripts"] = st.session_state.get("calibration_scripts", 0) + 1
-layout.style()
+page_layout.style()
 selection()  # a link may have something to complain of
-for complaint in state.complaints():
-    st.warning(state.plain(complaint))
+for problem in session.problems():
+    st.warning(escape_markdown(problem))
 page()
-state.freeze_garbage()
+session.exclude_from_collection()

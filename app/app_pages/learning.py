@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app import epochs, layout, results, state
-from app.benchmark import METHODS
-from app.chart import chart
-from app.epochs import SUBSETS
+from app.console import session
 from app.figures import charts
-from app.results import Missing
+from app.results import learning_curves, result_files
+from app.results.benchmark_tables import METHODS
+from app.results.learning_curves import SUBSETS
+from app.results.result_files import Missing
+from app.widgets import page_layout
+from app.widgets.plotly_chart import chart
 
 
 def chosen(learning: pd.DataFrame, methods: list[str]) -> tuple[pd.DataFrame, str]:
@@ -40,23 +42,23 @@ def chosen(learning: pd.DataFrame, methods: list[str]) -> tuple[pd.DataFrame, st
 
 def last(frame: pd.DataFrame, column: str) -> str:
     """A curve's last value, for the alternative text."""
-    found = epochs.ends(frame, column)
+    found = learning_curves.ends(frame, column)
     return "unknown" if found is None else f"{found[1]:.2f}"
 
 
 def curves(frame: pd.DataFrame, subset: str) -> None:
     """The four pictures."""
-    own = state.desk().settings
+    own = session.console_state().settings
     thin = " Thin: each seed; thick: their mean." if frame["seed"].nunique() > 1 else ""
     oa, gca = f"auc_oa_{subset}", f"auc_gca_{subset}"
     known = [column for column in (oa, gca) if column in frame.columns]
     lowest = min(0.3, np.floor(10 * frame[known].min().min()) / 10)
-    left, right = layout.columns("curves", [1, 1])
+    left, right = page_layout.columns("curves", [1, 1])
     with left:
         chart(
             charts.curves(
                 frame, {oa: ("better branch (OA)", "gate"), gca: ("loss's slope (GCA)", "under")}, "AUC of the gate",
-                span=(lowest, 1.0), lines={"guessing": (epochs.CHANCE, "muted")},
+                span=(lowest, 1.0), lines={"guessing": (learning_curves.CHANCE, "muted")},
             ),
             key="auc", alt=f"AUC over epochs: better branch {last(frame, oa)}, slope {last(frame, gca)}",
             note="AUC: the chance that the gate is higher where the sharp branch is better than where it is "
@@ -74,7 +76,7 @@ def curves(frame: pd.DataFrame, subset: str) -> None:
             key="polarisation", alt=f"polarisation over epochs, at the end {last(frame, 'polarisation')}",
             note=f"Π: 0 always mixes evenly, 0.5 always switches.{thin}",
         )  # fmt: skip
-        if epochs.ends(frame, "zeta"):
+        if learning_curves.ends(frame, "zeta"):
             names = {"zeta": ("ζ", "gate"), "omega_n": ("ωₙ, rad/frame", "under")}
             yours = {"your ζ now": (own.zeta, "gate"), "your ωₙ now": (own.omega_n, "under")}
             highest = max(own.zeta, own.omega_n, frame[list(names)].max().max())
@@ -90,7 +92,7 @@ def curves(frame: pd.DataFrame, subset: str) -> None:
 def at_the_end(frame: pd.DataFrame) -> None:
     """Every subset and seed at once."""
     st.subheader("At the end of training", anchor=False)
-    rows = epochs.final(frame)
+    rows = learning_curves.final(frame)
     digits = {name: st.column_config.NumberColumn(format="%.3f") for name in rows.columns if name != "pictures"}
     words = f"AUC of the gate at the end of training, for {len(rows)} sets of pictures: {', '.join(rows.columns[1:])}"
     st.dataframe(rows, key="final", hide_index=True, column_config=digits, height="content", alt=words)
@@ -99,15 +101,15 @@ def at_the_end(frame: pd.DataFrame) -> None:
 def page() -> None:
     """All of it, or why not."""
     try:
-        learning = results.table("learning")
-        methods = epochs.gated(learning)
+        learning = result_files.table("learning")
+        methods = learning_curves.gated(learning)
         if not methods:
-            raise Missing("`learning.csv` has no curves of a gate.", results.EVALUATE)
+            raise Missing("`learning.csv` has no curves of a gate.", result_files.EVALUATE)
     except Missing as error:
         st.warning(str(error))
         return
     frame, subset = chosen(learning, methods)
-    for sentence in epochs.reading(frame, subset):
+    for sentence in learning_curves.reading(frame, subset):
         st.markdown(sentence)
     curves(frame, subset)
     at_the_end(frame)
@@ -125,7 +127,7 @@ def page() -> None:
     )
 
 
-layout.style()
+page_layout.style()
 st.title("Does the gate learn whom to trust?", anchor=False)
 page()
-state.write_link()
+session.write_link()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 import streamlit as st
 
-from app import benchmark, layout, results, state
-from app.benchmark import METHODS, METRICS, OUTPUTS, SCOPES
-from app.chart import chart
+from app.console import session
 from app.figures import charts
-from app.results import Missing
+from app.results import benchmark_tables, result_files
+from app.results.benchmark_tables import METHODS, METRICS, OUTPUTS, SCOPES
+from app.results.result_files import Missing
+from app.widgets import page_layout
+from app.widgets.plotly_chart import chart
+from app.widgets.untrusted import escape_markdown
 
 AXES = {  # what a Pareto plot has below: (words, whether more is better)
     "accuracy": ("Avg-C, %", True),
@@ -38,7 +39,7 @@ def tables(*names: str) -> dict[str, pd.DataFrame | None]:
     lacking: dict[str, list[str]] = {}
     for name in names:
         try:
-            found[name] = results.table(name)
+            found[name] = result_files.table(name)
         except Missing as error:
             found[name] = None
             lacking.setdefault(error.command, []).append(error.what)
@@ -65,12 +66,7 @@ def download(frame: pd.DataFrame, key: str, name: str) -> None:
     st.download_button("CSV", data, f"{name}.csv", "text/csv", key=f"{key}_csv", on_click="ignore", help="This table")
 
 
-def plain(text: str) -> str:
-    """Words of a file as they are: nothing in them is markup."""
-    return re.sub(r"([\\`*_{}\[\]<>#$~|:])", r"\\\1", text)
-
-
-def word_of(note: dict[str, object]) -> str:
+def evaluation_words(note: dict[str, object]) -> str:
     """What was evaluated."""
     models = note.get("models")
     count = len(models) if isinstance(models, dict) else 0
@@ -103,7 +99,7 @@ def main_table(found: dict[str, pd.DataFrame | None]) -> None:
         format_func=lambda name: SCOPES.get(name, f"{name} corruptions"),
         help="The paper averages all 19 corruptions; public leader boards the standard 15",
     )  # fmt: skip
-    show(benchmark.table_1(summary, found["paper"], output, scope), "table_1", DIGITS, "table-1")
+    show(benchmark_tables.table_1(summary, found["paper"], output, scope), "table_1", DIGITS, "table-1")
     st.caption("The paper's own numbers are for a network four times as wide, with all 19 corruptions, in Reset Mode.")
 
 
@@ -119,16 +115,16 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
         if st.toggle("With the paper's", value=True, key="with_paper", persist_state="session", help=help)
         else None
     )
-    for place, x in zip(layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
+    for place, x in zip(page_layout.columns("pareto", [1, 1, 1]), AXES, strict=True):
         words, more = AXES[x]
-        points = benchmark.pareto(summary, found["cost"], theirs, "fused", x)
+        points = benchmark_tables.pareto(summary, found["cost"], theirs, "fused", x)
         if points.empty:
             continue
-        best = benchmark.front(points, more)
+        best = benchmark_tables.front(points, more)
         unbeaten = ", ".join(METHODS[m] for m in points[best & (points["whose"] == "ours")]["method"])
         with place:
             chart(
-                charts.pareto(points, METHODS, best, words), key=f"pareto_{x}",
+                charts.pareto(points, best, words), key=f"pareto_{x}",
                 alt=f"calibration error against {words}: of ours, {unbeaten or 'none'} are beaten by no other",
                 note=(
                     f"{'Filled: ours; open: the paper’s, of width 64. ' if theirs is not None else ''}"
@@ -142,7 +138,7 @@ def costs(found: dict[str, pd.DataFrame | None]) -> None:
     if found["cost"] is None:
         return
     st.subheader("Table 2: cost", anchor=False)
-    show(benchmark.table_2(found["cost"], found["paper"]), "table_2", DIGITS_2, "table-2")
+    show(benchmark_tables.table_2(found["cost"], found["paper"]), "table_2", DIGITS_2, "table-2")
 
 
 def anchors(found: dict[str, pd.DataFrame | None], width: int | None) -> None:
@@ -150,7 +146,7 @@ def anchors(found: dict[str, pd.DataFrame | None], width: int | None) -> None:
     if found["anchors"] is None:
         return
     st.subheader("Published anchors, standard 15 corruptions", anchor=False)
-    rows = benchmark.anchors(found["anchors"], found["summary"], width)
+    rows = benchmark_tables.anchors(found["anchors"], found["summary"], width)
     show(rows, "anchors", {"Avg-C": 1, "ECE": 3}, "anchors")
     st.caption("Not measured here, except ours. ECE here is not debiased, as it was published; ours is in Reset Mode.")
 
@@ -172,7 +168,7 @@ def corruptions(found: dict[str, pd.DataFrame | None]) -> None:
         format_func=OUTPUTS.__getitem__,
         help="Which of the model's answers is measured",
     )  # fmt: skip
-    rows = benchmark.per_corruption(cells, output, metric, scatter=True)
+    rows = benchmark_tables.per_corruption(cells, output, metric, scatter=True)
     show(rows, "per_corruption", dict.fromkeys(METHODS.values(), METRICS[metric][2]), f"corruptions-{metric}")
 
 
@@ -186,20 +182,20 @@ def verdicts(found: dict[str, pd.DataFrame | None]) -> None:
     st.markdown(f"{int(holds.sum())} of {len(claims)} hold; those that do not stand first.")
     order = holds.sort_values(kind="stable").index
     shown = claims.assign(holds=holds.map({True: "✓ holds", False: "✕ does not hold"})).loc[order]
-    st.table(shown[["holds", "what", "target", "measured"]].astype(str).map(plain), hide_index=True)
+    st.table(shown[["holds", "what", "target", "measured"]].astype(str).map(escape_markdown), hide_index=True)
     download(shown, "claims", "claims")
 
 
-layout.style()
+page_layout.style()
 st.title("Results", anchor=False)
 found = tables("summary", "paper", "cost", "anchors", "cells", "claims")
-note = results.note()
+note = result_files.note()
 if note:
-    st.caption(word_of(note))
+    st.caption(evaluation_words(note))
 main_table(found)
 pareto(found)
 costs(found)
-anchors(found, benchmark.width_of(note))
+anchors(found, benchmark_tables.width_of(note))
 corruptions(found)
 verdicts(found)
-state.write_link()
+session.write_link()

@@ -1,20 +1,18 @@
-"""Your stream: upload logits or pictures, tune on them with the same knobs and panels, and take the setting away."""
+"""Your stream: upload logits or pictures, tune on them with the same knobs and panels, and export the setting."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from app import own_stream, state
-from app.components.board import tape
-from app.components.console import console, reply
-from app.desk import Desk
-from app.line import Seat
-from app.own_stream import OwnStream
+from app.console import console_component, session
+from app.console.console_controller import ConsoleController
+from app.console.console_state import ConsoleState
+from app.widgets.untrusted import escape_markdown
+from app.your_stream import uploaded_stream
+from app.your_stream.uploaded_stream import UploadedStream
 from knob_core import settings as settings_file
 from knob_core.data import CLASSES
 from knob_core.uploads import Uploaded, read_logits, read_pictures
@@ -39,64 +37,55 @@ Files are read in memory, kept while this page is open in your browser, and neve
 """
 
 
-def own_desk() -> Desk:
-    """This page's desk; its knobs follow the console's, and the console's follow them (`fast`)."""
-    if "own_desk" not in st.session_state:
-        st.session_state["own_desk"] = Desk(settings=state.desk().settings)
-    return st.session_state["own_desk"]
+def own_controller() -> ConsoleController:
+    """This page's console: a state of its own, whose knobs are the console's knobs."""
+    if "own_controller" not in st.session_state:
+        shared = session.console_state()
+        st.session_state["own_controller"] = ConsoleController(ConsoleState(settings=shared.settings), shared)
+    return st.session_state["own_controller"]
 
 
 @st.fragment(key="own_fast")
-def fast(stream: OwnStream) -> None:
-    """Everything that moves with the hand."""
-    desk, shared, seat, scripts = own_desk(), state.desk(), state.seat("own_console"), st.session_state["script_runs"]
-
-    def answer(said: Mapping[str, Any], seat: Seat) -> dict[str, Any]:
-        with desk.lock:
-            if desk.settings != shared.settings:  # moved on another page, or by a fit
-                desk.push(shared.settings)
-            before = desk.settings
-            shown = reply(said, seat, desk, stream, scripts)
-            if desk.settings != before:
-                shared.push(desk.settings)
-        return shown
-
-    seat.reply = answer
-    console(seat.answer(state.said("own_console")), key="own_console")
-    if desk.done:
-        state.write_link()
+def fast(stream: UploadedStream) -> None:
+    """Everything that moves with a knob."""
+    controller, endpoint = own_controller(), session.endpoint("own_console")
+    controller.show(stream, st.session_state["script_runs"])
+    endpoint.reply = controller.update
+    console_component.mount(endpoint, session.reported("own_console"), controller.constants(), key="own_console")
+    if controller.state.released:
+        session.write_link()
 
 
 def read(kind: str, files: list[tuple[str, bytes]]) -> None:
     """Take new files, or say why not; what was there before stays."""
-    id = own_stream.file_id(files)
+    id = uploaded_stream.file_id(files)
     if st.session_state.get("own_seen") == id:
         return
-    st.session_state["own_seen"], st.session_state["own_complaint"] = id, ""
+    st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
     title = files[0][0] if len(files) == 1 else f"{len(files)} files"
     try:
         if kind == "Logits":
             uploaded = read_logits(*files[0])
-            show(own_stream.of_logits(id, title, uploaded), uploaded)
+            show(uploaded_stream.of_logits(id, title, uploaded), uploaded)
         else:
             with news, st.spinner("Reading the pictures"):
                 pictures = read_pictures(files, CLASSES)
             bar = news.progress(0.0, "Looking at the pictures")
-            show(own_stream.of_pictures(id, title, pictures, bar.progress), None)
+            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), None)
             bar.empty()
     except ValueError as error:
-        st.session_state["own_complaint"] = str(error)
+        st.session_state["own_problem"] = str(error)
 
 
-def show(made: tuple[OwnStream, list[str]], uploaded: Uploaded | None, command: Command | None = None) -> None:
-    """Put a stream on the board."""
+def show(made: tuple[UploadedStream, list[str]], uploaded: Uploaded | None, command: Command | None = None) -> None:
+    """Put a stream on the display."""
     st.session_state["own_stream"], st.session_state["own_notes"] = made
     st.session_state["own_uploaded"], st.session_state["own_command"] = uploaded, command
-    desk = own_desk()
-    with desk.lock:
-        desk.change_stream()
-        desk.epoch += 1
-        desk.pin = None
+    state = own_controller().state
+    with state.lock:
+        state.change_stream()
+        state.epoch += 1
+        state.pin = None
 
 
 def upload() -> None:
@@ -120,7 +109,7 @@ def upload() -> None:
         read(kind, [(file.name, file.getvalue()) for file in files])
 
 
-def choose_stream(stream: OwnStream) -> OwnStream:
+def choose_stream(stream: UploadedStream) -> UploadedStream:
     """Which of several streams is on the scope; the read-outs run over all."""
     if stream.images == 1:
         return stream
@@ -131,13 +120,13 @@ def choose_stream(stream: OwnStream) -> OwnStream:
 
 
 def forget() -> None:
-    """Let go of the visitor's files."""
-    for name in ("own_stream", "own_notes", "own_uploaded", "own_command", "own_seen", "own_complaint"):
+    """Remove the visitor's files from memory."""
+    for name in ("own_stream", "own_notes", "own_uploaded", "own_command", "own_seen", "own_problem"):
         st.session_state.pop(name, None)
     st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
 
 
-def tune(stream: OwnStream) -> None:
+def tune(stream: UploadedStream) -> None:
     """Fit the command and the knobs where labels allow it."""
     uploaded: Uploaded | None = st.session_state.get("own_uploaded")
     if uploaded is None or uploaded.u_star is not None or stream.frames < 2:
@@ -153,20 +142,26 @@ def tune(stream: OwnStream) -> None:
     z_static, z_dyn = uploaded.z_static[paths, frames], None if one else uploaded.z_dyn[paths, frames]
     with st.spinner("Fitting"):
         found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most))
-    show(own_stream.of_logits(f"{stream.id[:16]}-fit", stream.title, uploaded, found.command), uploaded, found.command)
+    show(
+        uploaded_stream.of_logits(f"{stream.id[:16]}-fit", stream.title, uploaded, found.command),
+        uploaded,
+        found.command,
+    )
     st.session_state["own_notes"].insert(
         0, f"Fitted: flips {found.flips_before:.1f} → {found.flips:.1f} per 100 frames, "
         f"NLL {found.nll_before:.3f} → {found.nll:.3f}, lag {found.lag:.0f} frames."
     )  # fmt: skip
-    state.desk().push(replace(state.desk().settings, zeta=found.zeta, omega_n=found.omega_n, on=True, memory=True))
+    session.console_state().set_from_python(
+        replace(session.console_state().settings, zeta=found.zeta, omega_n=found.omega_n, on=True, memory=True)
+    )
     st.rerun()
 
 
-def take_away() -> None:
+def export() -> None:
     """The setting as a file, and the lines that run it."""
-    command, desk = st.session_state.get("own_command"), own_desk()  # a download has no session to ask
+    command, state = st.session_state.get("own_command"), own_controller().state  # a download has no session to ask
     st.download_button(
-        "Settings file", lambda: settings_file.to_toml(desk.settings), "knob.toml", "application/toml",
+        "Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
         on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
     )  # fmt: skip
     uploaded: Uploaded | None = st.session_state.get("own_uploaded")
@@ -195,8 +190,8 @@ row, news, stage = st.container(), st.container(), st.container()  # fixed place
 with row:
     upload()
 with news:
-    if st.session_state.get("own_complaint"):
-        st.error(state.plain(st.session_state["own_complaint"]), icon=":material/error:")
+    if st.session_state.get("own_problem"):
+        st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
@@ -206,12 +201,14 @@ with stage:
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
             st.caption(" ".join(st.session_state["own_notes"]))
-            st.button("Forget this stream", key="own_forget", on_click=forget, help="Let go of your files at once")
+            st.button(
+                "Forget this stream", key="own_forget", on_click=forget, help="Remove your files from memory at once"
+            )
         with above:
             fast(shown)
         with below[1]:
             tune(shown)
         with below[2]:
-            take_away()
-        tape(shown.tape(), key="own_tape")
-state.freeze_garbage()
+            export()
+        console_component.mount_background(shown.background(), key="own_background")
+session.exclude_from_collection()

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-METHOD_COLORS = {  # no method has a colour of its own elsewhere: shapes tell them apart as well
-    "static": ("static", "square"),
-    "attention": ("severity", "diamond"),
-    "knob-ia": ("confidence", "triangle-up"),
-    "ode-lite": ("under", "cross"),
-    "knob-ode": ("gate", "circle"),
-}
+from knob_core.methods import METHODS
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
@@ -36,7 +30,7 @@ def layout(x: str, y: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def pareto(points: pd.DataFrame, names: dict[str, str], on_front: np.ndarray, x: str) -> dict[str, Any]:
+def pareto(points: pd.DataFrame, on_front: np.ndarray, x: str) -> dict[str, Any]:
     """ECE over x, ours filled and the paper's open; what no other beats is joined by a line."""
     data: list[dict[str, Any]] = []
     ours = points[on_front & (points["whose"] == "ours")].sort_values("x")
@@ -52,10 +46,10 @@ def pareto(points: pd.DataFrame, names: dict[str, str], on_front: np.ndarray, x:
             "hoverinfo": "skip",
         }
     )
-    for method, (color, symbol) in METHOD_COLORS.items():
+    for method, color, symbol in ((m.key, m.colour, m.marker) for m in METHODS.values()):
         for whose, part in points[points["method"] == method].groupby("whose", sort=False):
             open_mark = "-open" if whose == "paper" else ""
-            name = f"{names[method]}{' (paper)' if whose == 'paper' else ''}"
+            name = f"{METHODS[method].name}{' (paper)' if whose == 'paper' else ''}"
             data.append(
                 {
                     "type": "scatter",

@@ -1,6 +1,6 @@
 """The scope: severity, gate and confidence over the stream, and how many paths are wrong at each frame.
 
-Split in two: `base` is what no knob changes (axes, severity, raw command, frame-by-frame ghosts), `moving` the rest.
+Split in two: `base` is what no knob changes (axes, severity, gate and confidence without Knob), `moving` the rest.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from app.figures.wire import band, line, pack
+from app.figures.packed import band, line, pack
 
 ROWS = {"severity": (0.86, 1.0), "gate": (0.5, 0.82), "confidence": (0.14, 0.46), "wrong": (0.0, 0.1)}  # top to bottom
 
 
-def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_wrong: np.ndarray) -> dict[str, Any]:
+def base(severity: np.ndarray, command: np.ndarray, p_without: np.ndarray, wrong_without: np.ndarray) -> dict[str, Any]:
     """Everything that stays while a knob is turned; all (T,)."""
     frames = len(severity)
     rows = {  # axis, title, colour, range, ticks
@@ -37,14 +37,14 @@ def base(severity: np.ndarray, command: np.ndarray, ghost_p: np.ndarray, ghost_w
             "title": title,
             "titlegap": 40,
         }
-    layout["yaxis4"] |= {"ticktext": ["raw", "now"], "title": None}
+    layout["yaxis4"] |= {"ticktext": ["without", "now"], "title": None}
     word = {"text": "frame", "xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "paper", "y": 0}
     layout["annotations"] = [{**word, "yshift": -10, "showarrow": False, "font": {"color": "muted"}}]
     data = [
         line(severity, "severity", name="severity", shape="hv", width=2, hover=True),
         line(command, "command/0.45", axis="y2", name="command σ(u*)", width=1, dash="dot"),
-        line(ghost_p, "confidence/0.5", axis="y3", name="frame by frame", width=1, dash="dot"),
-        wrong(ghost_wrong, 0),
+        line(p_without, "confidence/0.5", axis="y3", name="without Knob", width=1, dash="dot"),
+        wrong(wrong_without, 0),
     ]
     return {"data": data, "layout": layout}
 
@@ -83,3 +83,9 @@ def turn_marks(frames: list[int]) -> list[dict[str, Any]]:
         {"type": "line", "x0": t, "x1": t, "xref": "x", "yref": "paper", "y0": 0.1, "y1": 0.8, "line": line_style}
         for t in frames
     ]
+
+
+def newest_frame(frame: int) -> dict[str, Any]:
+    """Live: where the newest frame is, as an upright line."""
+    style = {"color": "text", "width": 1}
+    return {"type": "line", "x0": frame, "x1": frame, "yref": "paper", "y0": 0, "y1": 1, "line": style}

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import FRAME_RATE, OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import FRAME_RATE, OMEGA_N, ZETA
 from knob_core import gate, theory
 
 LAMP = 12.0  # Hz
@@ -74,7 +74,7 @@ LESSON = Lesson(
     idea=(
         "A camera sees the world in glimpses. What flickers faster than half its frame rate is not seen as quick: it "
         "comes back disguised as something slow, like the wheels that turn backwards in a film. The gate gets frames "
-        "only; it cannot know, and follows the ghost."
+        "only; it cannot know, and follows the alias."
     ),
     equation=(
         r"f_{\text{seen}} = \left| f - k \cdot \mathrm{fps} \right|, \quad k = \operatorname{round}(f/\mathrm{fps})"
@@ -90,10 +90,10 @@ LESSON = Lesson(
         "1 Hz, which the gate then follows."
     ),
     meaning=(
-        "No knob of the gate can undo this: a ghost at 0.5 Hz is a 0.5 Hz signal. Choose the frame rate, or blur in "
+        "No knob of the gate can undo this: an alias at 0.5 Hz is a 0.5 Hz signal. Choose the frame rate, or blur in "
         "time, before the model sees the frames."
     ),
-    dials=(FRAME_RATE, ZETA, OMEGA_N),
+    knobs=(FRAME_RATE, ZETA, OMEGA_N),
     start={"frame_rate": 30.0, "zeta": 0.7, "omega_n": 0.4},
     goals=goals,
     figures=figures,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
 FRAMES = 60
@@ -81,7 +81,7 @@ LESSON = Lesson(
         "Critical damping is the preset for an operator who wants the model to react to fog at once, and never to "
         "over-react."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.3, "omega_n": 0.4},
     goals=goals,
     figures=figures,

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import gate
 from knob_core.measures import stability
 
 FRAMES, ARRIVES, LEAVES = 200, 70, 140
 CLEAR, FOG, NOISE = 2.0, -2.0, 0.9  # logits
 SEED = 7
-CALMER, LAG = 0.08, 5.0  # of the raw jitter; frames
+CALMER, LAG = 0.08, 5.0  # of the jitter without inertia; frames
 
 
 def weather() -> np.ndarray:
@@ -35,9 +35,9 @@ def opened(values: Values) -> np.ndarray:
 
 
 def measures(g: np.ndarray) -> tuple[float, float]:
-    """(trembling as a share of the raw command's, frames until the gate has closed by 63 %)."""
-    raw = gate.sigmoid(command())
-    trembling = stability.jitter(g, weather()) / stability.jitter(raw, weather())
+    """(trembling as a share of that without inertia, frames until the gate has closed by 63 %)."""
+    without = gate.sigmoid(command())
+    trembling = stability.jitter(g, weather()) / stability.jitter(without, weather())
     return trembling, stability.lag(g[None], weather(), 0.63)
 
 
@@ -45,7 +45,7 @@ def goals(values: Values) -> tuple[Goal, ...]:
     trembling, lag = measures(opened(values))
     return (
         Goal(
-            f"trembles at most {100 * CALMER:.0f} % of what it would frame by frame",
+            f"trembles at most {100 * CALMER:.0f} % of what it would without inertia",
             f"{100 * trembling:.0f} %",
             trembling <= CALMER,
         ),
@@ -58,7 +58,7 @@ def figures(values: Values) -> list[dict[str, Any]]:
     trembling, lag = measures(g)
     return [
         draw.tracks_figure(
-            [("frame by frame", "command", gate.sigmoid(command()), "dot"), ("gate", "gate", g, "solid")],
+            [("without inertia", "command", gate.sigmoid(command()), "dot"), ("gate", "gate", g, "solid")],
             title="A fog bank in a noisy stream",
             span_y=(-0.02, 1.02),
             unit="gate g",
@@ -66,7 +66,7 @@ def figures(values: Values) -> list[dict[str, Any]]:
             note="dotted: the gate without inertia, σ(u*); blue: the gate; a made-up command with noise of 0.9 logits",
             alt=(
                 f"gate over {FRAMES} frames with a fog bank from {ARRIVES} to {LEAVES}: trembling {trembling:.0%} of "
-                f"raw, lag {lag:.1f} frames"
+                f"that without inertia, lag {lag:.1f} frames"
             ),
         )
     ]
@@ -97,7 +97,7 @@ LESSON = Lesson(
         "This is the operator's bargain: every turn towards calm costs frames. The console shows both numbers while "
         "you turn."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 2.5},
     goals=goals,
     figures=figures,

@@ -1,6 +1,6 @@
 """What a lesson is: one idea, one thing to do on a live figure, and goals that notice when it was done.
 
-A lesson is data and two pure functions of where its dials stand: `goals` (the check) and `figures` (what is seen).
+A lesson is data and two pure functions of where its knobs stand: `goals` (the check) and `figures` (what is seen).
 No Streamlit in here: pages place it, tests run it.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.knobs import clamp
+from app.widgets.untrusted import clamp
 
 Values = Mapping[str, float]
 
@@ -37,8 +37,8 @@ class Lesson:
     units: str  # what the letters are, and in what units
     task: str  # the one thing to do
     meaning: str  # what it means for the model, told when it was done
-    dials: tuple[dict[str, Any], ...]
-    start: dict[str, float]  # where the dials stand at first: a place at which the goals are not met
+    knobs: tuple[dict[str, Any], ...]
+    start: dict[str, float]  # where the knobs stand at first: a place at which the goals are not met
     goals: Callable[[Values], tuple[Goal, ...]]
     figures: Callable[[Values], list[dict[str, Any]]]
 
@@ -47,8 +47,8 @@ class Lesson:
         return all(goal.met for goal in self.goals(values))
 
     def held(self, values: Mapping[str, object]) -> dict[str, float]:
-        """Dial values from outside, each held within its dial's range; `start` where it is no number."""
+        """Knob values from outside, each held within its knob's range; `start` where it is no number."""
         return {
-            dial["id"]: clamp(values.get(dial["id"]), (dial["low"], dial["high"]), self.start[dial["id"]])
-            for dial in self.dials
+            knob["id"]: clamp(values.get(knob["id"]), (knob["low"], knob["high"]), self.start[knob["id"]])
+            for knob in self.knobs
         }

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import gate, theory
 
 DRIFT, FLICKER = 0.01, 0.25  # cycles/frame: 100 frames and 4 frames a cycle
@@ -88,7 +88,7 @@ LESSON = Lesson(
         "An EMA falls by 20 dB a decade, this gate by 40: for the same lag it keeps more of the fog and less of the "
         "flicker."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 1.5},
     goals=goals,
     figures=figures,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
 FRAMES = 60
@@ -74,7 +74,7 @@ LESSON = Lesson(
         "Whatever you turn, the poles stay inside the circle: no position of these two knobs can make the gate run "
         "away."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 0.2},
     goals=goals,
     figures=figures,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, RHYTHM, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, RHYTHM, ZETA
 from knob_core import gate, theory
 
 FRAMES = 200
@@ -38,7 +38,7 @@ def goals(values: Values) -> tuple[Goal, ...]:
             f"the paper's gate grows {TIMES:.0f}-fold", f"{_times(paper.max())} its start", bool(paper.max() >= TIMES)
         ),
         Goal(
-            "ours, under the same hand, never passes its start",
+            "ours, under the same turns, never passes its start",
             f"{ours.max():.2f} times its start",
             bool(ours.max() <= 1),
         ),
@@ -49,7 +49,7 @@ def figures(values: Values) -> list[dict[str, Any]]:
     paper, ours = both(values)
     omega_n, n = turned(values), max(1, round(values["rhythm"]))
     most = f"over {FRAMES} frames: at most {{}} its start"
-    hand = f"ωₙ goes between {omega_n.max():.3g} and {omega_n.max() / RATIO:.3g} rad/frame every {n} frames"
+    turns = f"ωₙ goes between {omega_n.max():.3g} and {omega_n.max() / RATIO:.3g} rad/frame every {n} frames"
     return [
         draw.growth_figure(
             "paper",
@@ -58,7 +58,7 @@ def figures(values: Values) -> list[dict[str, Any]]:
             TIMES,
             title="The paper's state: u and du/dt",
             span=6,
-            note=f"{hand} (purple); the command is 0",
+            note=f"{turns} (purple); the command is 0",
             alt="size of the paper's u " + most.format(_times(paper.max())),
         ),
         draw.growth_figure(
@@ -68,7 +68,7 @@ def figures(values: Values) -> list[dict[str, Any]]:
             TIMES,
             title="Ours: u and (du/dt) / ωₙ",
             span=6,
-            note="the same hand on the same knobs",
+            note="the same turns of the same knobs",
             alt="size of our u " + most.format(_times(ours.max())),
         ),
     ]
@@ -88,7 +88,7 @@ LESSON = Lesson(
         "A child on a swing pumps it by changing its length in rhythm, without a push. A knob that is turned to and "
         "fro does the same: in the coordinates of the paper, u and du/dt, every turn of ωₙ reads the stored speed "
         "anew, and energy appears from nowhere. In ours the speed is kept in units of ωₙ, and u² + v² can only fall, "
-        "whatever the hand does."
+        "however the knob is turned."
     ),
     equation=(
         r"v = \dot u/\omega_n: \qquad \frac{d}{dt}\left(u^2 + v^2\right) = -4\,\zeta\,\omega_n\,v^2 \;\le\; 0 \qquad "
@@ -101,13 +101,13 @@ LESSON = Lesson(
     ),
     task=(
         "Turn the damping down and find a rhythm at which turning the knob alone blows the paper's gate up 100-fold. "
-        "Watch what ours does under the same hand."
+        "Watch what ours does under the same turns."
     ),
     meaning=(
         "A safety valve must not explode because somebody turned it. This is why Knob keeps [u, v], and why you may "
         "turn its knobs while it runs."
     ),
-    dials=(RHYTHM, ZETA, OMEGA_N),
+    knobs=(RHYTHM, ZETA, OMEGA_N),
     start={"rhythm": 14.0, "zeta": 0.5, "omega_n": 0.6},
     goals=goals,
     figures=figures,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import gate, theory
 
 PERIOD = 20  # frames
@@ -74,7 +74,7 @@ LESSON = Lesson(
     ),
     task="Turn both knobs until the gate swings at least twice as far as the command does.",
     meaning="If your stream has a rhythm, keep ωₙ away from it, or ζ above 0.7: then no frequency is amplified.",
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 0.1},
     goals=goals,
     figures=figures,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.figures import lesson as draw
-from app.lessons.dials import OMEGA_N, ZETA
+from app.figures import lesson_figures as draw
 from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
 FRAMES = 60
@@ -73,7 +73,7 @@ LESSON = Lesson(
         "A ringing gate makes a model that, after every change of the light, trusts the wrong branch for a while, "
         "then the other, and back again."
     ),
-    dials=(ZETA, OMEGA_N),
+    knobs=(ZETA, OMEGA_N),
     start={"zeta": 0.7, "omega_n": 0.4},
     goals=goals,
     figures=figures,

@@ -1,7 +1,10 @@
-// Deck and board: what moves with the hand on the console.
-import board from "./board.js";
-import deck from "./deck.js";
-import { pair } from "./pair.js";
-import "./quiet.js";
+// Component of the Console and Your stream pages: controls on the left, the stream's display on the right.
+import mountControls from "./controls.js";
+import "./page/host_messages.js";
+import { sideBySide } from "./page/side_by_side.js";
+import mountDisplay from "./display/display.js";
 
-export default pair("console", [["deck", deck], ["board", board]]);
+export default sideBySide("console", [
+  ["controls", mountControls],
+  ["display", mountDisplay],
+]);

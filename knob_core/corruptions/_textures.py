@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from knob_core.assets import ASSETS
+from knob_core import assets
 
 # the recipe draws from five files, of which the second and the third hold the same colours
 FROST = ("frost1", "frost2", "frost2", "frost4", "frost5")
@@ -44,7 +44,7 @@ def plasma(wave: Tensor, decay: Tensor) -> Tensor:
 @lru_cache(maxsize=8)
 def _ice(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """All textures as rows of pixels (P, 3) in 0..1, each one's first row, and their (height, width) (5, 2)."""
-    pictures = [np.asarray(Image.open(ASSETS / "frost" / f"{name}.webp").convert("RGB")) for name in FROST]
+    pictures = [np.asarray(Image.open(assets.find(f"frost/{name}.webp")).convert("RGB")) for name in FROST]
     sizes = torch.tensor([p.shape[:2] for p in pictures], device=device)
     areas = [p.shape[0] * p.shape[1] for p in pictures]
     first = torch.tensor([sum(areas[:k]) for k in range(len(areas))], device=device)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knob_core.assets import ASSETS, ROOT
+from knob_core.assets import ASSETS, IN_CLONE, ROOT, advice
 from knob_core.data.layouts import BATCHES, LAYOUTS, PER_BATCH, PIXELS, SIDE, Reader, read_grid
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -58,6 +58,8 @@ def load_cifar10(
 
 def load_sample() -> tuple[Images, Labels, Labels]:
     """The 1,000 test images that ship, 100 a class: images, labels, and their places in the test split (N,)."""
+    if not (SAMPLE / "sample.json").is_file():
+        raise FileNotFoundError(f"{SAMPLE / 'sample.json'} is missing; {advice('python -m train.sample')}")
     listing = json.loads((SAMPLE / "sample.json").read_text(encoding="utf-8"))
     labels, indices = (np.array(listing[key], np.int64) for key in ("labels", "indices"))
     images = read_grid(SAMPLE / "images.webp", len(indices))
@@ -78,7 +80,7 @@ def sample_digest(images: Images, labels: Labels, indices: Labels) -> str:
 
 def _default_roots() -> list[Path]:
     named = os.environ.get("KNOB_DATA")
-    return [*([Path(named)] if named else []), Path("data"), ROOT / "data"]
+    return [*([Path(named)] if named else []), Path("data"), *([ROOT / "data"] if IN_CLONE else [])]
 
 
 def _find(roots: list[Path], split: str) -> tuple[Path, Reader] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knob_core import files
-from knob_core.assets import ASSETS
+from knob_core.assets import ASSETS, advice
 from knob_core.branches import Branches
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = "knob-assets-1"
 MANIFEST = "manifest.json"
-AGAIN = "make it anew: python -m train.library"
+AGAIN = advice("python -m train.library")
 
 
 @dataclass(frozen=True, order=True)

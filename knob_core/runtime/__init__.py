@@ -1,6 +1,6 @@
 """The gate in a running system: frame in, answer out, knobs free to turn at any time.
 
-stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", zeta=0.7, omega_n=0.4)
+stream = KnobStream("knob-ode-s0", zeta=0.7, omega_n=0.4)
 answer = stream.step(frame)
 """
 

@@ -40,7 +40,7 @@ class KnobStream:
 
     def __init__(
         self,
-        model: Any,  # a checkpoint's path, a model of ours, or a source of knob_core.wrap
+        model: Any,  # a shipped model's name, a checkpoint's path, a model of ours, or a source of knob_core.wrap
         zeta: float | None = None,  # None: the settings', else the trained one
         omega_n: float | None = None,
         *,

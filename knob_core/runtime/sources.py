@@ -70,14 +70,14 @@ class GatedSource:
 
 
 def source_of(model: Any, device: str = "auto") -> Source:
-    """A source from a checkpoint's path, one of our models, or something that is a source already."""
+    """A source from a shipped model's name, a checkpoint's path, a model of ours, or what is a source already."""
     if isinstance(model, Source):
         return model
-    from knob_core import checkpoint, devices, models
+    from knob_core import assets, checkpoint, devices, models
 
     where = devices.pick(device)
     if isinstance(model, (str, os.PathLike)):
-        return GatedSource(checkpoint.load(model), where)
+        return GatedSource(checkpoint.load(assets.checkpoint(model)), where)
     if isinstance(model, models.GatedClassifier):
         return GatedSource(model, where)
     raise ValueError(

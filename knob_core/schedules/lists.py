@@ -5,17 +5,19 @@ One number in [0, 5] a frame. Nothing is trusted: what does not fit is a ValueEr
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knob_core import csv_text
+from knob_core.csv_text import number_of
+
 MAX_SEVERITY = 5.0
 MAX_LISTED = 100_000  # frames
 MAX_BYTES = 4_000_000
+MOST_COLUMNS = 1_000
 COLUMN = "severity"
 
 Severity = NDArray[np.float64]  # (n,)
@@ -47,7 +49,7 @@ def from_csv(content: bytes | str) -> Severity:
     for line, row in rows[1:] if header else rows:
         if len(row) != len(first):
             raise ValueError(f"line {line} has {len(row)} columns, the first has {len(first)}")
-        number = _number(row[column])
+        number = number_of(row[column])
         if number is None or not 0 <= number <= MAX_SEVERITY:
             raise ValueError(f"line {line}: {_short(row[column])} is not a severity, a number in [0, {MAX_SEVERITY:g}]")
         s.append(number)
@@ -57,28 +59,13 @@ def from_csv(content: bytes | str) -> Severity:
 
 
 def _rows(content: bytes | str) -> list[tuple[int, list[str]]]:
-    """Line numbers and cells of the lines that are not empty."""
+    """Line numbers and cells of the rows that are not empty."""
     if len(content) > MAX_BYTES:
         raise ValueError(f"the file has {len(content)} bytes, at most {MAX_BYTES} are read")
-    if isinstance(content, bytes):
-        try:
-            content = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"the file is not UTF-8 text (byte {error.start}), expected a CSV file") from error
-    if "\0" in content:
-        raise ValueError("the file holds NUL bytes, so it is no text; expected a CSV file")
-    content = content.removeprefix("\ufeff")  # spreadsheets like to begin with it
-    delimiter = next((mark for mark in (",", ";", "\t") if mark in content), ",")
-    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
-    rows = []
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append((reader.line_num, [cell.strip() for cell in row]))
-            if len(rows) > MAX_LISTED + 1:
-                raise ValueError(f"the file has more than {MAX_LISTED} severities")
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num} is not CSV: {error}") from error
+    content = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    rows = list(islice(csv_text.rows(csv_text.opened("", content), MOST_COLUMNS), MAX_LISTED + 2))
+    if len(rows) > MAX_LISTED + 1:
+        raise ValueError(f"the file has more than {MAX_LISTED} severities")
     return rows
 
 
@@ -90,14 +77,7 @@ def _column(first: list[str]) -> tuple[int, bool]:
     if len(first) > 1:
         columns = ", ".join(_short(cell) for cell in first[:8])
         raise ValueError(f"the file has {len(first)} columns ({columns}) and none is headed {COLUMN!r}")
-    return 0, _number(first[0]) is None
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+    return 0, number_of(first[0]) is None
 
 
 def _short(cell: str) -> str:

@@ -8,41 +8,79 @@ from __future__ import annotations
 
 import io
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 
-from knob_core.uploads.limits import MAX_MEMBERS, MAX_UNPACKED, require_size, short
+from knob_core.uploads.budget import Budget, Stopped
+from knob_core.uploads.limits import MAX_MEMBERS, MAX_UNPACKED, require_size, said, short
 
 ENTRY = b"PK\x01\x02"  # how every line of an archive's list of contents begins
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 CLUTTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")  # what systems add by themselves
+BLOCK = 1 << 20  # bytes
+DAMAGE = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OSError,
+    RuntimeError, LookupError, OverflowError, ValueError,
+)  # fmt: skip
 
 
-def members(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of every file in the archive, in the archive's order; all names are checked before the first."""
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive, not yet unpacked."""
+
+    name: str
+    size: int  # bytes, as declared; `read` holds it to that
+    archive_name: str
+    archive: zipfile.ZipFile
+    info: zipfile.ZipInfo
+
+    def read(self, budget: Budget) -> bytes:
+        """Unpack it, block by block."""
+        budget.spend(self.archive_name, self.size)
+        parts, left = [], self.size + 1  # one more, to see whether there is more
+        with _damage_named(self.archive_name), self.archive.open(self.info) as file:
+            while left and (part := file.read(min(left, BLOCK))):
+                parts.append(part)
+                left -= len(part)
+                budget.check(self.archive_name)
+        if left != 1:
+            raise ValueError(f"{self.archive_name}: '{short(self.name)}' has not the {self.size:,} bytes it declares")
+        return b"".join(parts)
+
+
+def members(name: str, content: bytes, budget: Budget) -> list[Member]:
+    """Every file in the archive, in the archive's order, checked by what the archive declares, and not yet read."""
     name = short(name)
     require_size(name, len(content))
     if (entries := content.count(ENTRY)) > MAX_MEMBERS:  # before zipfile makes an object of each
         raise ValueError(f"{name} has {entries:,} members, expected at most {MAX_MEMBERS:,}")
+    budget.check(name)
+    with _damage_named(name):
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    return [Member(info.filename, info.file_size, name, archive, info) for info in _checked(name, archive.infolist())]
+
+
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for info in _checked(name, archive.infolist()):
-                with archive.open(info) as file:
-                    data = file.read(info.file_size + 1)
-                if len(data) != info.file_size:
-                    member, size = short(info.filename), info.file_size
-                    raise ValueError(f"{name}: '{member}' has not the {size:,} bytes it declares")
-                yield info.filename, data
+        yield
+    except Stopped:
+        raise
     except UnicodeDecodeError as error:
         raise ValueError(f"{name}: the name of a member is not UTF-8 ({error.reason})") from error
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise ValueError(f"{name} is damaged, cut short, or no zip archive ({str(error)[:120]})") from error
+    except DAMAGE as error:
+        raise ValueError(f"{name} is damaged, cut short, or no zip archive ({said(error)})") from error
 
 
 def _checked(name: str, infos: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    files = [info for info in infos if not info.is_dir()]
+    if any(not info.filename for info in infos):
+        raise ValueError(f"{name} holds a member without a name")
+    files = [info for info in infos if not info.filename.endswith("/")]
     total = sum(info.file_size for info in files)
     if total > MAX_UNPACKED:
         raise ValueError(f"{name} would unpack to {total:,} bytes, expected at most {MAX_UNPACKED:,}")

@@ -1,18 +1,37 @@
 """How much an upload may hold, and how a refusal says it."""
 
+import re
+
 MAX_BYTES = 200_000_000  # of the file itself
-MAX_UNPACKED = 400_000_000  # bytes, of everything in an archive
+MAX_UNPACKED = 400_000_000  # bytes, of everything in an archive, and of all pages of a parquet file
 MAX_MEMBERS = 5_000  # files in an archive
-MAX_VALUES = 20_000_000  # numbers in one array or table
+MAX_FOOTER = 16_000_000  # bytes of a parquet file's table of contents
+MAX_VALUES = 20_000_000  # numbers in one array or table; twice as many in all arrays of one file
+MAX_PATH_VALUES = 2_000_000  # frames x classes of one stream: what a turn of a knob computes anew
 MAX_CLASSES = 10_000
-MAX_PICTURES = 3_000
+MAX_LABELS_BYTES = 2_000_000  # of a labels.csv
+MAX_PICTURES = 3_000  # frames
 MAX_PIXELS = 40_000_000  # of one picture
-MAX_ALL_PIXELS = 4_000_000_000  # of all frames: 1,900 of 1920 x 1080
+MAX_RLE_PIXELS = 4_000_000  # of a run-length-encoded BMP, which is unpacked by a loop in Python
+MAX_SCANS = 100  # of one JPEG: each goes over all pixels again, and may be a few bytes long
+MAX_FILM_PIXELS = 9_000_000  # of one video frame: 4096 x 2160; a decoder keeps up to 16 of them
+MAX_FILM_MEMORY = 2_000_000_000  # bytes of address space of the process that decodes a video
+MAX_DECODED = 12_000_000_000  # bytes, of all that one upload is decoded to: 1,900 frames of 1920 x 1080
+MAX_SECONDS = 30.0  # that one upload may be read for
+
+INNARDS = re.compile(r"<[^>]*>|\S*[/\\]\S*|0x[0-9a-fA-F]{6,}")  # objects, paths and addresses in a library's message
 
 
 def short(name: str) -> str:
     """A name from outside as a refusal says it: printable, and no longer than one can read."""
     return repr(name if len(name) <= 80 else f"{name[:50]}...{name[-25:]}")[1:-1]
+
+
+def said(error: BaseException) -> str:
+    """What a library says of a damaged file, without objects, addresses and paths of this machine."""
+    lines = (getattr(error, "strerror", None) or str(error)).strip().splitlines()
+    text = " ".join(INNARDS.sub("", lines[0] if lines else "").split())
+    return short(text.strip(" :'\"")[:120]) or type(error).__name__
 
 
 def require_size(name: str, size: int, limit: int = MAX_BYTES) -> None:

@@ -1,39 +1,27 @@
 """Read uploaded pictures: a zip, some files, one animated file or video, as 32 x 32 frames in the order of their names.
 
-The middle square of each picture is shrunk with antialiasing, as `knob_core.runtime.frames` does. A zip may hold a
-labels.csv with lines `file,label`.
+A labels.csv may lie beside them: lines `file,label`, or `frame,label` with frames counted from 0.
 """
 
 from __future__ import annotations
 
-import io
 import re
-import struct
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 import numpy as np
-from PIL import Image, ImageOps, ImageSequence
 
-from knob_core.uploads import archive, video
-from knob_core.uploads.limits import MAX_ALL_PIXELS, MAX_PICTURES, MAX_PIXELS, MAX_UNPACKED, require_size, short
+from knob_core.uploads import archive, stills, video
+from knob_core.uploads.budget import Budget, only_value_errors
+from knob_core.uploads.film import Film
+from knob_core.uploads.labels import UNKNOWN
+from knob_core.uploads.limits import MAX_LABELS_BYTES, MAX_PICTURES, MAX_UNPACKED, require_size, short
+from knob_core.uploads.picture_labels import LABELS, read_labels
+from knob_core.uploads.video_process import read_apart
 
-SIZE = 32  # pixels
-FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".gif": "GIF"}
-KINDS = (*FORMATS, *video.CONTAINERS)
-DAMAGE = (
-    OSError,
-    SyntaxError,
-    EOFError,
-    ValueError,
-    LookupError,
-    TypeError,
-    ArithmeticError,
-    MemoryError,
-    struct.error,
-)
+KINDS = (*stills.FORMATS, *video.CONTAINERS)
 
 
 @dataclass(frozen=True)
@@ -43,111 +31,71 @@ class Pictures:
     images: np.ndarray  # (T, 3, 32, 32) uint8
     names: tuple[str, ...]  # of the files, in order
     labels: np.ndarray  # (T,) class, -1 where unknown
+    frame_rate: float | None = None  # frames/s, where there is one moving file and it tells
 
 
-def read_pictures(files: Sequence[tuple[str, bytes]], classes: Sequence[str] = ()) -> Pictures:
+@dataclass(frozen=True)
+class _File:
+    name: str
+    size: int  # bytes
+    read: Callable[[], bytes]
+
+
+def read_pictures(
+    files: Sequence[tuple[str, bytes]], classes: Sequence[str] = (), budget: Budget | None = None
+) -> Pictures:
     """Frames of (name, bytes) files: one zip, one moving picture, or many stills; labels by number or class name."""
+    with only_value_errors(files[0][0] if files else "the upload"):
+        return _read(_files(files, budget := budget or Budget()), classes, budget)
+
+
+def _files(files: Sequence[tuple[str, bytes]], budget: Budget) -> list[_File]:
+    """What was given, or what is in the zip that was given."""
     zips = [file for file in files if PurePosixPath(file[0]).suffix.lower() == ".zip"]
     if zips and len(files) > 1:
         raise ValueError(f"{short(zips[0][0])} is one of {len(files)} files, expected a zip alone")
     if zips:
-        files = list(archive.members(*zips[0]))
-    if sum(len(content) for _, content in files) > MAX_UNPACKED:
+        members = archive.members(*zips[0], budget)
+        return [_File(member.name, member.size, partial(member.read, budget)) for member in members]
+    return [_File(name, len(content), partial(bytes, content)) for name, content in files]  # bytes(content) is content
+
+
+def _read(files: list[_File], classes: Sequence[str], budget: Budget) -> Pictures:
+    if sum(file.size for file in files) > MAX_UNPACKED:
         raise ValueError(f"the pictures have more than {MAX_UNPACKED:,} bytes together")
-    tables = [content for name, content in files if PurePosixPath(name).name == "labels.csv"]
+    tables = [file for file in files if PurePosixPath(file.name).name == LABELS]
     if len(tables) > 1:
-        raise ValueError(f"there are {len(tables)} files called labels.csv, expected one at most")
-    stills = sorted((f for f in files if PurePosixPath(f[0]).name != "labels.csv"), key=lambda f: natural(f[0]))
-    if not stills:
+        raise ValueError(f"there are {len(tables)} files called {LABELS}, expected one at most")
+    for table in tables:
+        require_size(table.name, table.size, MAX_LABELS_BYTES)
+    shown = sorted((file for file in files if file not in tables), key=lambda file: natural(file.name))
+    if not shown:
         raise ValueError("there is no picture, expected at least one")
-    images: list[np.ndarray] = []  # (3, 32, 32) each
-    names, pixels = [], 0
-    for name, content in stills:
-        for frame in _frames(name, content):
-            pixels += frame.width * frame.height
-            if len(images) == MAX_PICTURES or pixels > MAX_ALL_PIXELS:
-                raise ValueError(
-                    f"{short(name)}: there are more than {MAX_PICTURES:,} frames or {MAX_ALL_PIXELS:,} pixels in all, "
-                    "expected a shorter or smaller film"
-                )
-            images.append(_small(frame))
-            names.append(name)
-    labels = _labels(tables, names, classes) if tables else np.full(len(images), -1)
-    return Pictures(np.stack(images), tuple(names), labels)
+    films: list[Film] = []
+    names: list[str] = []
+    for file in shown:
+        films.append(_film(file, MAX_PICTURES + 1 - len(names), budget))
+        names += [file.name] * len(films[-1].images)
+        if len(names) > MAX_PICTURES:
+            raise ValueError(
+                f"{short(file.name)}: there are more than {MAX_PICTURES:,} frames in all, expected a shorter film"
+            )
+    labels = np.full(len(names), UNKNOWN)
+    if tables:
+        labels = read_labels(tables[0].read(), names, classes, lambda: budget.check(LABELS))
+    rate = films[0].frame_rate if len(films) == 1 else None
+    return Pictures(np.concatenate([film.images for film in films]), tuple(names), labels, rate)
+
+
+def _film(file: _File, most_frames: int, budget: Budget) -> Film:
+    kind, name = PurePosixPath(file.name).suffix.lower(), short(file.name)
+    if kind not in KINDS:
+        raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
+    budget.check(name)
+    read = read_apart if kind in video.CONTAINERS else stills.read
+    return read(name, kind, file.read(), budget, most_frames)
 
 
 def natural(name: str) -> list[tuple[int, int | str]]:
     """A key that puts frame2 before frame10."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d{1,18})", name) if part]
-
-
-def _frames(name: str, content: bytes) -> Iterator[Image.Image]:
-    kind, name = PurePosixPath(name).suffix.lower(), short(name)
-    if kind not in KINDS:
-        raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
-    if kind in video.CONTAINERS:
-        yield from video.frames(name, kind, content)
-        return
-    require_size(name, len(content))
-    broken = f"{name} is damaged, cut short, or no {FORMATS[kind]} picture"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
-        try:
-            picture = Image.open(io.BytesIO(content), formats=[FORMATS[kind]])
-        except Image.DecompressionBombError as error:
-            raise ValueError(f"{name} has more than {MAX_PIXELS:,} pixels ({error})") from error
-        except DAMAGE as error:
-            raise ValueError(f"{broken} ({str(error)[:120]})") from error
-    with picture:
-        width, height = picture.size
-        if width * height > MAX_PIXELS:
-            raise ValueError(f"{name} has {width} x {height} pixels, expected at most {MAX_PIXELS:,}")
-        frames = ImageSequence.Iterator(picture)
-        while True:
-            try:
-                frame = next(frames)
-                frame.load()
-                upright = ImageOps.exif_transpose(frame) if kind in (".jpg", ".jpeg") else frame
-            except StopIteration:
-                return
-            except DAMAGE as error:
-                raise ValueError(f"{broken} ({str(error)[:120]})") from error
-            yield upright
-
-
-def _small(frame: Image.Image) -> np.ndarray:
-    """(3, 32, 32) uint8."""
-    width, height = frame.size
-    side = min(width, height)
-    left, top = (width - side) // 2, (height - side) // 2
-    if frame.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
-        frame = Image.fromarray((np.asarray(frame).clip(0, 65535) / 257).round().astype(np.uint8))
-    square = frame.convert("RGB").crop((left, top, left + side, top + side))
-    small = square.resize((SIZE, SIZE), Image.Resampling.BILINEAR)
-    return np.moveaxis(np.asarray(small), -1, 0)
-
-
-def _labels(tables: list[bytes], names: list[str], classes: Sequence[str]) -> np.ndarray:
-    try:
-        lines = tables[0].decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"labels.csv is not UTF-8 text: byte {tables[0][error.start]:#04x} at {error.start}"
-        ) from error
-    known: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        file, comma, label = (part.strip() for part in line.rpartition(","))
-        if not line.strip() or (number == 1 and label.lower() == "label"):
-            continue
-        value = classes.index(label) if label in classes else int(label) if re.fullmatch(r"\d{1,6}", label) else None
-        if not comma or value is None or (classes and value >= len(classes)):
-            raise ValueError(
-                f"labels.csv, line {number}: {line[:60]!r}, expected `file,label` with a class name or number"
-            )
-        if file in known:
-            raise ValueError(f"labels.csv, line {number}: {file[:60]!r} has a label already")
-        known[file] = value
-    found = [known.get(name, known.get(PurePosixPath(name).name, -1)) for name in names]
-    if max(found) < 0:
-        raise ValueError("labels.csv names none of the pictures")
-    return np.array(found)

@@ -1,119 +1,147 @@
-"""Uploaded tables: CSV and parquet, one row a frame, as named arrays.
+"""Uploaded tables, one row a frame, as named arrays.
 
 Columns `stream`, `label`, `severity`, `u_star` are what they say; z_static_* and z_dyn_* are two branches; otherwise
-every other column is a class. Rows of one stream follow each other in time; all streams have as many.
+every other column is a class, and its heading the class's name. Rows of one stream follow each other in time; all
+streams have as many.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knob_core.uploads.limits import MAX_CLASSES, MAX_UNPACKED, MAX_VALUES, short
+from knob_core import csv_text
+from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words, read_columns
+from knob_core.csv_text import number_of
+from knob_core.uploads.budget import Budget
+from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES, short
+from knob_core.uploads.uploaded import Held
 
-Columns = dict[str, np.ndarray]
 OWN = {"stream": "stream", "label": "labels", "labels": "labels", "severity": "severity", "u_star": "u_star"}
-IGNORED = ("frame", "t", "time", "", "index", "Unnamed: 0", "__index_level_0__")  # rows are in order already
-MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(IGNORED)
+UNUSED = ("frame", "t", "time", "", "index", "Unnamed: 0", "__index_level_0__")  # rows are in order already
+MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(UNUSED)
+BRANCHES = ("z_static_", "z_dyn_")
 
 
-def read_csv(name: str, content: bytes) -> dict[str, np.ndarray]:
-    """UTF-8, commas; a first line of words, or 0, 1, 2 ..., is the header; without one every column is a class."""
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not UTF-8 text: byte {content[error.start]:#04x} at {error.start}") from error
-    lines = _lines(content)
-    top, first = next(lines, (0, ""))
-    if not top:
-        raise ValueError(f"{name} is empty")
-    columns = first.count(",") + 1  # counted before it is split: a line may be a bomb, too
-    if columns > MOST_COLUMNS:
-        raise ValueError(f"{name} has {columns:,} columns, expected at most {MAX_CLASSES:,} classes")
-    header = [cell.strip().strip('"') for cell in first.split(",")]
-    most = content.count(b"\n") + content.count(b"\r") - content.count(b"\r\n") + 1
+@dataclass(frozen=True)
+class Table:
+    """Columns of numbers, and labels as words."""
+
+    names: tuple[str, ...]  # of the columns of `numbers`
+    numbers: np.ndarray  # (rows, columns) float64
+    labels: Words | None = None  # (rows,)
+    named: bool = True  # False: no header, the names are ours
+
+
+def kind_of(heading: str) -> str:
+    """What a column holds, by its heading."""
+    return IGNORED if heading in UNUSED else TEXT if OWN.get(heading) == "labels" else NUMBER
+
+
+def require_columns(name: str, names: Sequence[str]) -> None:
+    """Refuse headings that are there twice, also as `label` and `labels`."""
+    own = [OWN.get(heading, heading) for heading in names]
+    if len(set(own)) != len(own):
+        twice = next(heading for i, heading in enumerate(own) if heading in own[:i])
+        raise ValueError(f"{name} has two columns of one name, '{short(twice)}'")
+
+
+def read_csv(name: str, content: bytes, budget: Budget) -> Held:
+    """A first line of words, or 0, 1, 2 ..., is the header; without one every column is a class."""
+    text = csv_text.opened(name, content, lambda: budget.check(name))
+    line, first = _first(name, text)
+    columns = len(first)
+    most = text.content.count(b"\n") + 1
     if most * columns > MAX_VALUES:
         raise ValueError(f"{name} has {most * columns:,} cells, expected at most {MAX_VALUES:,}")
-    counted = header == [str(i) for i in range(columns)]  # pandas' names of nameless columns
-    numeric = all(_is_number(cell) for cell in header) and not counted
-    names = [f"class {i}" for i in range(columns)] if numeric else header
-    values, rows = np.empty((most, columns)), 0
-    for number, line in chain([(top, first)] if numeric else [], lines):
-        where = f"{name}, line {number}"
-        if (cells := line.count(",") + 1) != columns:
-            raise ValueError(f"{where} has {cells:,} cells, expected {columns}")
-        try:
-            values[rows] = [float(cell) for cell in line.split(",")]
-        except ValueError:
-            wrong = next(cell for cell in line.split(",") if not _is_number(cell))
-            raise ValueError(f"{where} holds {wrong[:40]!r}, expected a number") from None
-        rows += 1
-    return arrange(name, dict(zip(names, values[:rows].T, strict=True)), columns)
+    budget.spend(name, 8 * most * columns)
+    counted = first == [str(i) for i in range(columns)]  # pandas' names of nameless columns
+    header = counted or any(number_of(cell) is None for cell in first)
+    names = first if header else [f"class {i}" for i in range(columns)]
+    require_columns(name, names)
+    kinds = [kind_of(heading) for heading in names]
+    numbers, words = read_columns(text, kinds, line if header else 0, MAX_CLASSES + 1)
+    numeric = tuple(heading for heading, kind in zip(names, kinds, strict=True) if kind == NUMBER)
+    return arrange(name, Table(numeric, numbers, next(iter(words.values()), None), header))
 
 
-def read_parquet(name: str, content: bytes) -> dict[str, np.ndarray]:
-    """Flat columns of numbers; counts and types are judged from the file's footer before any page is read."""
-    try:
-        import pyarrow  # type: ignore[import-untyped]
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ValueError(f"{name}: parquet needs pyarrow ({error}); CSV and npz do not") from error
-    try:
-        file = parquet.ParquetFile(io.BytesIO(content))
-        rows, columns = file.metadata.num_rows, file.metadata.num_columns
-        if rows * columns > MAX_VALUES or columns > MOST_COLUMNS:
-            raise ValueError(f"{name} has {rows:,} x {columns:,} cells, expected at most {MAX_VALUES:,}")
-        groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
-        if (total := sum(group.total_byte_size for group in groups)) > MAX_UNPACKED:
-            raise ValueError(f"{name} would unpack to {total:,} bytes, expected at most {MAX_UNPACKED:,}")
-        for field in file.schema_arrow:
-            if not (pyarrow.types.is_floating(field.type) or pyarrow.types.is_integer(field.type)):
-                raise ValueError(f"{name}: column '{short(field.name)}' is {field.type}, expected numbers")
-        table = file.read(use_threads=False)
-        data = {key: table.column(key).to_numpy().astype(np.float64) for key in table.column_names}
-    except (pyarrow.ArrowException, OSError, KeyError, OverflowError) as error:
-        raise ValueError(f"{name} is damaged, cut short, or no parquet file ({str(error)[:120]})") from error
-    return arrange(name, data, columns)
+def _first(name: str, text: csv_text.CsvText) -> tuple[int, list[str]]:
+    """(line, cells) of the first row."""
+    start = len(text.content) - len(text.content.lstrip(csv_text.BLANK))
+    end = text.content.find(b"\n", start) % (len(text.content) + 1)
+    columns = text.content.count(text.delimiter.encode(), start, end) + 1  # counted before it is split
+    if columns > MOST_COLUMNS:
+        raise ValueError(f"{name} has {columns:,} columns, expected at most {MAX_CLASSES:,} classes")
+    found = next(csv_text.rows(text, MOST_COLUMNS), None)
+    if found is None:
+        raise ValueError(f"{name} is empty")
+    return found
 
 
-def arrange(name: str, columns: Columns, count: int) -> dict[str, np.ndarray]:
-    """Columns (rows,) as the arrays of a stream."""
-    if len(columns) != count:
-        raise ValueError(f"{name} has two columns of one name")
-    if not columns or not len(next(iter(columns.values()))):
+def arrange(name: str, table: Table) -> Held:
+    """Columns as the arrays of a stream."""
+    if not len(table.numbers):
         raise ValueError(f"{name} has no rows")
-    own = {OWN[key]: x for key, x in columns.items() if key in OWN}
-    rest = {key: x for key, x in columns.items() if key not in OWN and key not in IGNORED}
-    for key, x in {**own, **rest}.items():
-        if not np.isfinite(x).all():
-            row = int(np.flatnonzero(~np.isfinite(x))[0])
-            raise ValueError(f"{name}: column '{short(key)}' is {x[row]} in row {row + 1}, expected finite numbers")
-    static = [x for key, x in rest.items() if key.startswith("z_static_")]
-    dyn = [x for key, x in rest.items() if key.startswith("z_dyn_")]
+    own = {OWN[key]: table.numbers[:, i] for i, key in enumerate(table.names) if key in OWN}
+    rest = {key: i for i, key in enumerate(table.names) if key not in OWN}
+    _require_finite(name, table)
     split = _splitter(name, own.pop("stream", None))
-    arrays: dict[str, Any] = {key: split(x) for key, x in own.items() if key != "severity"}
+    held: Held = {key: split(x) for key, x in own.items() if key != "severity"}
+    if "labels" in own:
+        held["labels"] = split(np.where(np.isnan(own["labels"]), -1, own["labels"]))
     if "severity" in own:
         each = split(own["severity"])  # (R, T)
         if (each != each[:1]).any():
             raise ValueError(f"{name}: severity differs between streams, expected one schedule for all")
-        arrays["severity"] = each[0]
-    if static or dyn:
-        if len(static) != len(dyn) or len(static) + len(dyn) != len(rest):
+        held["severity"] = each[0]
+    if table.labels is not None:
+        held["labels"] = replace(table.labels, codes=split(table.labels.codes))
+    if any(key.startswith(BRANCHES) for key in rest):
+        places = [[i for key, i in rest.items() if key.startswith(prefix)] for prefix in BRANCHES]
+        names = _branch_names(name, list(rest))
+        held |= {key: split(table.numbers[:, at]) for key, at in zip(("z_static", "z_dyn"), places, strict=True)}
+    else:
+        if len(rest) < 2:
+            raise ValueError(f"{name} has {len(rest)} columns of logits, expected at least 2 classes")
+        names = list(rest)
+        held["logits"] = split(table.numbers[:, list(rest.values())])
+    if table.named and names != [str(i) for i in range(len(names))]:
+        held["classes"] = Words(np.arange(len(names)), tuple(names))
+    return held
+
+
+def _branch_names(name: str, rest: list[str]) -> list[str]:
+    """The classes that z_static_* and z_dyn_* name, which must be the same in the same order."""
+    static, dyn = ([key.removeprefix(p) for key in rest if key.startswith(p)] for p in BRANCHES)
+    if len(static) != len(dyn) or len(static) + len(dyn) != len(rest):
+        raise ValueError(
+            f"{name} has {len(static)} z_static_*, {len(dyn)} z_dyn_* and "
+            f"{len(rest) - len(static) - len(dyn)} other columns, expected as many of the first two and no others"
+        )
+    for one, other in zip(static, dyn, strict=True):
+        if one != other:
             raise ValueError(
-                f"{name} has {len(static)} z_static_*, {len(dyn)} z_dyn_* and "
-                f"{len(rest) - len(static) - len(dyn)} other columns, expected as many of the first two and no others"
+                f"{name} has z_static_{short(one)} where it has z_dyn_{short(other)}, "
+                "expected the same classes in the same order"
             )
-        return {**arrays, "z_static": split(np.stack(static, -1)), "z_dyn": split(np.stack(dyn, -1))}
-    if len(rest) < 2:
-        raise ValueError(f"{name} has {len(rest)} columns of logits, expected at least 2 classes")
-    return {**arrays, "logits": split(np.stack(list(rest.values()), -1))}
+    return static
 
 
-def _splitter(name: str, stream: np.ndarray | None) -> Any:
+def _require_finite(name: str, table: Table) -> None:
+    """Only a logit may be -inf, a class that was ruled out; only a label may be missing."""
+    for i, key in enumerate(table.names):
+        x = table.numbers[:, i]
+        bad = ~np.isfinite(x) if key in OWN else ~(x < np.inf)
+        if OWN.get(key) == "labels":
+            bad &= ~np.isnan(x)
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise ValueError(f"{name}: column '{short(key)}' is {x[row]} in row {row + 1}, expected finite numbers")
+
+
+def _splitter(name: str, stream: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
     """A function from rows (n, ...) to streams (R, T, ...)."""
     if stream is None:
         return lambda x: x[None]
@@ -126,17 +154,3 @@ def _splitter(name: str, stream: np.ndarray | None) -> Any:
             "expected as many in each"
         )
     return lambda x: x[order].reshape(len(ids), counts[0], *x.shape[1:])
-
-
-def _lines(content: bytes) -> Iterator[tuple[int, str]]:
-    """(number, line) of every line that is not blank, one at a time."""
-    text = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig")
-    return ((number, line) for number, line in enumerate(text, 1) if line.strip())
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

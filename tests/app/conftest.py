@@ -5,10 +5,10 @@ from __future__ import annotations
 import made_streams
 import pytest
 
-from app.stream import Stream
+from app.console.shown_stream import ShownStream
 
 
 @pytest.fixture
-def stream() -> Stream:
+def stream() -> ShownStream:
     """Two images, six realisations, 120 frames of a step."""
-    return Stream("made", "a made-up stream", "knob-ode", made_streams.branches(2, 6, 120), 6, 1)
+    return ShownStream("made", "a made-up stream", "knob-ode", made_streams.branches(2, 6, 120), 6, 1)

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 from pages import drawn, opened
 
-from app import calibration, cells
-from app.calibration import Memory
-from app.cells import Selection
+from app.calibration import comparison, predictions
+from app.calibration.calibration_controller import CalibrationController
+from app.calibration.cell_selection import Selection
+from app.console.console_state import ConsoleState
 from knob_core import fusion, gate, metrics
 from knob_core.settings import Settings
 
@@ -44,17 +45,17 @@ def cost(run: Any, rounds: int = 8) -> float:
 
 
 def test_a_turn_against_the_plain_way(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "ROOT", folder)
+    monkeypatch.setattr(predictions, "ROOT", folder)
     chosen = Selection()
-    looked = cells.look(chosen)
-    fixed = calibration.fixed(chosen, looked)
-    memory = Memory()
-    found = cells.cells_of("knob-ode", 0)
+    shown = predictions.load(chosen)
+    controller = CalibrationController(ConsoleState(settings=Settings(omega_n=1.0)))
+    controller.show(chosen, shown, comparison.alternatives(chosen, shown), "", 0)
+    found = predictions.cells_of("knob-ode", 0)
     z_static, z_dyn = (z.reshape(-1, 10) for z in (found.z_static, found.z_dyn))
     labels = np.tile(found.labels, len(found.cells))
 
     def ours() -> None:
-        calibration.message(chosen, looked, Settings(omega_n=1.0), memory, 1, fixed)
+        controller.update({}, 1, 0.0)
 
     def plain() -> None:
         """The same numbers, without pictures, by the functions that take one question each."""

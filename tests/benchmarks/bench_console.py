@@ -21,24 +21,24 @@ SECONDS = 4.0
 HERE = Path(__file__).parent
 
 WATCH = """() => {
-  const deck = knobPart('knobs'), board = knobPart('scope');
+  const controls = knobPart('knobs'), display = knobPart('scope');
   const log = (globalThis.knobLog = { moves: [], sent: [], drawn: [], blank: 0, mounts: 0, frames: 0 });
-  const canvas = board.scope.canvas, other = board.panel.canvas;
-  const dial = deck.knobs.zeta.dial, move = dial.onpointermove;
+  const canvas = display.scope.canvas, other = display.panel.canvas;
+  const dial = controls.knobs.zeta.dial, move = dial.onpointermove;
   dial.onpointermove = (e) => {
-    const before = deck.hand.zeta;
+    const before = controls.values.zeta;
     move(e);
-    if (deck.hand.zeta !== before) log.moves.push(e.timeStamp); // else there is nothing to show
+    if (controls.values.zeta !== before) log.moves.push(e.timeStamp); // else there is nothing to show
   };
-  const flush = deck.flush.bind(deck);
-  deck.flush = () => {
-    const seq = deck.hand.seq;
+  const flush = controls.sender.flush.bind(controls.sender);
+  controls.sender.flush = () => {
+    const seq = controls.values.seq;
     flush();
-    if (deck.hand.seq !== seq) log.sent.push([performance.now(), deck.hand.seq]);
+    if (controls.values.seq !== seq) log.sent.push([performance.now(), controls.values.seq]);
   };
-  const draw = board.draw.bind(board);
-  board.draw = () => { draw(); log.drawn.push([performance.now(), board.message.seq]); };
-  const root = board.box.getRootNode();
+  const draw = display.draw.bind(display);
+  display.draw = () => { draw(); log.drawn.push([performance.now(), display.message.seq]); };
+  const root = display.box.getRootNode();
   new MutationObserver((list) => {
     for (const m of list) for (const n of m.addedNodes) if (n.tagName === 'CANVAS') log.mounts++;
   }).observe(root, { childList: true, subtree: true });
@@ -46,7 +46,7 @@ WATCH = """() => {
     if (!canvas.isConnected || !other.isConnected) log.mounts++;
     log.frames++;
     if (log.frames % 10 === 0) { // reading pixels back costs time of its own
-      const strip = board.scope.context.getImageData(Math.round(canvas.width / 2), 0, 1, canvas.height).data;
+      const strip = display.scope.context.getImageData(Math.round(canvas.width / 2), 0, 1, canvas.height).data;
       if (!strip.some((v) => v)) log.blank++;
     }
     if (!log.over) requestAnimationFrame(look);

@@ -49,7 +49,7 @@ def test_it_follows_a_drag_without_a_blink_and_without_a_rerun_of_the_script(chr
     with opened(chrome, f"{house}/calibration") as page:
         before = drawn(page)
         ece = page.locator('.card[data-id="ece_deb"] strong').inner_text()
-        figures = page.locator(".sheet figure").count()
+        figures = page.locator(".figure-sheet figure").count()
         script, _ = page.evaluate("knobPart('figures').message.runs")
         page.evaluate(WATCH)
         drag(page, "ωₙ", 3)
@@ -96,7 +96,7 @@ def test_the_knobs_are_the_same_on_every_page(chrome: Any, house: str) -> None:
         drawn(page, before)
         settle(page)
         page.get_by_role("link", name="Console").click()
-        page.locator(".board[data-updates]").wait_for()
+        page.locator(".display[data-updates]").wait_for()
         knob = page.get_by_role("slider", name="ωₙ", exact=True)
         assert knob.get_attribute("aria-valuenow") == "3"
         assert "w=3" in page.url and "z=0.3" in page.url
@@ -114,7 +114,7 @@ def test_it_fits_screens_and_tablets_light_and_dark(chrome: Any, house: str, sch
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 1100}}
     with opened(chrome, f"{house}/calibration", **options) as page:
         drawn(page)
-        for canvas in page.locator(".sheet canvas").all():
+        for canvas in page.locator(".figure-sheet canvas").all():
             assert len(canvas.get_attribute("aria-label") or "") > 20
         over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert over <= 0  # nothing sticks out at the side

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from browser import drag, knob, message, open_console, settle, value
 
-from app.figures.wire import unpack
+from app.figures.packed import unpack
 from knob_core import settings as settings_file
 from knob_core.settings import Settings
 
@@ -21,21 +21,24 @@ def test_it_fits_the_screen(console: Any) -> None:
     """Knobs, scope, read-outs, one panel and the stream row at 1280 x 800, without scrolling."""
     inside = console.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight <= innerHeight")
     assert inside
-    for selector in (".deck", ".readouts", ".scope", ".film", ".panel", ".st-key-row"):
+    for selector in (".controls", ".readouts", ".scope", ".film", ".panel", ".st-key-row"):
         box = console.locator(selector).bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= 800 and box["x"] + box["width"] <= 1280, selector
 
 
-def test_a_drag_moves_the_board_and_not_the_script(console: Any) -> None:
+def test_a_drag_moves_the_display_and_not_the_script(console: Any) -> None:
+    """24 updates/s on an idle machine, and never less than 4 in the best of several drags on a busy one."""
     before = message(console)["runs"]
     console.evaluate("knobPart('scope').scope.canvas.dataset.mine = '1'")
-    for _ in range(10):  # a busy machine may need more than one drag
-        drag(console, "ζ", 1.5)
-        after = message(console)
-        if after["runs"][1] - before[1] >= 8:
+    seconds, best = 2.0, 0.0
+    for _ in range(6):
+        began = message(console)["runs"][1]
+        drag(console, "ζ", seconds)
+        best = max(best, (message(console)["runs"][1] - began) / seconds)
+        if best >= 4:
             break
-    assert after["runs"][1] - before[1] >= 8
-    assert after["runs"][0] == before[0], "the script was run again"
+    assert best >= 4, f"{best:.1f} updates/s"
+    assert message(console)["runs"][0] == before[0], "the script was run again"
     assert console.evaluate("knobPart('scope').scope.canvas.dataset.mine") == "1", "the chart was mounted anew"
     assert value(console, "ζ") != 0.7
 
@@ -67,7 +70,7 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
     }
     assert cards == {
         "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "lag": f"{m.lag63:.1f}", "ece": f"{m.ece:.3f}",
-        "sure_wrong": f"{m.sure_wrong:.1f}", "accuracy": f"{100 * m.accuracy:.1f} %",
+        "confident_errors": f"{m.sure_wrong:.1f}", "accuracy": f"{100 * m.accuracy:.1f} %",
     }  # fmt: skip
     drawn = console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'gate').y")
     np.testing.assert_allclose(unpack(drawn), np.median(response.g[:6], axis=0), atol=1e-6)
@@ -76,7 +79,7 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
         """() => { const p = knobPart('scope'), s = p.scope, t = p.figure.data.find((t) => t.name === 'gate');
         const y = new Float32Array(Uint8Array.from(atob(t.y.bdata), (c) => c.charCodeAt(0)).buffer)[150];
         const ratio = devicePixelRatio, at = s.context.getImageData(
-          Math.round(s.axes.x.map(150) * ratio), Math.round(s.axes.y2.map(y) * ratio) - 2, 1, 5).data;
+          Math.round(s.axes.x.toPixel(150) * ratio), Math.round(s.axes.y2.toPixel(y) * ratio) - 2, 1, 5).data;
         return [[...at], p.palette.gate]; }"""
     )
     wanted = [int(colour[1][i : i + 2], 16) for i in (1, 3, 5)]
@@ -140,7 +143,7 @@ def test_presets_and_off(console: Any) -> None:
     console.get_by_role("button", name="off").click()
     settle(console)
     card = message(console)["readouts"][0]
-    assert card["now"] == dict(card["rest"])["frame by frame"]
+    assert card["now"] == dict(card["rest"])["without Knob"]
     assert "Off" in console.locator(".regime-text").inner_text()
 
 
@@ -156,7 +159,7 @@ def test_panels_open_by_mouse_and_key(console: Any) -> None:
     console.wait_for_function("knobPart('scope').message.view.unit === 'Hz'")
     console.get_by_label("frame rate").fill("30")
     console.get_by_label("frame rate").press("Enter")
-    console.wait_for_function("knobPart('scope').message.view.fps === 30")
+    console.wait_for_function("knobPart('scope').message.view.frame_rate === 30")
 
 
 def test_the_cursor_reads_the_scope(console: Any) -> None:
@@ -165,8 +168,8 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
     said = console.locator(".at").inner_text()
     assert re.match(r"frame \d+\s+·\s+severity \d\.\d\d\s+·\s+gate 0\.\d\d\s+·\s+confidence 0\.\d\d", said), said
     frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship, seen as (✕ )?(\w+)$", said)
-    seen = unpack(message(console)["film"]["path"])[frame]
-    short = console.evaluate("knobPart('scope').tape.short")
+    seen = unpack(message(console)["film"]["every_frame"])[frame]
+    short = console.evaluate("knobPart('scope').background.short")
     assert answer == [("✕ " if seen != 8 else "", short[seen])]
     framed = console.locator(".cell[data-here=true]")
     assert framed.count() == 1 and re.search(r"frame (\d+)", framed.get_attribute("title"))
@@ -180,7 +183,7 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
 def test_live_mode(console: Any) -> None:
     console.get_by_label("speed").select_option("10")
     console.get_by_role("button", name="play").click()
-    console.wait_for_function("((p) => p[2] !== null && p[23] === null)(knobPart('scope').message.film.pred)")
+    console.wait_for_function("((p) => p[2] !== null && p[23] === null)(knobPart('scope').message.film.predicted)")
     before = unpack(message(console)["scope"]["data"][4]["y"])
     console.get_by_role("button", name="nervous").click()
     console.wait_for_function(
@@ -205,11 +208,11 @@ def test_live_mode(console: Any) -> None:
 
 def test_another_stream_ends_live_mode(console: Any) -> None:
     console.get_by_role("button", name="play").click()
-    console.wait_for_function("knobPart('scope').message.film.pred[0] !== null")
+    console.wait_for_function("knobPart('scope').message.film.predicted[0] !== null")
     choose(console, "schedule", "Sine")
-    console.wait_for_function("knobPart('scope').message.caption.includes('sine') && !knobPart('knobs').hand.live")
+    console.wait_for_function("knobPart('scope').message.caption.includes('sine') && !knobPart('knobs').values.live")
     assert console.get_by_role("button", name="play").get_attribute("aria-pressed") == "false"
-    assert not console.evaluate("knobPart('knobs').hand.play")
+    assert not console.evaluate("knobPart('knobs').values.playing")
     settle(console)
     assert np.isfinite(unpack(message(console)["scope"]["data"][4]["y"])).all()
 
@@ -223,9 +226,9 @@ def test_a_knob_in_the_hand_obeys_the_hand(console: Any) -> None:
     console.mouse.move(x, y - 40)
     held = value(console, "ζ")
     pushed = """() => { const d = knobPart('knobs');
-      d.adopt({ ...d.data, epoch: d.data.epoch + 1, values: { ...d.data.values, zeta: 0.1, omega_n: 2 } });
+      d.update({ ...d.message, epoch: d.message.epoch + 1, values: { ...d.message.values, zeta: 0.1, omega_n: 2 } });
       const shown = Object.values(d.knobs).map((k) => Number(k.dial.getAttribute('aria-valuenow')));
-      return [d.hand.zeta, d.hand.omega_n, d.hand.epoch - d.data.epoch, ...shown]; }"""
+      return [d.values.zeta, d.values.omega_n, d.values.epoch - d.message.epoch, ...shown]; }"""
     settle(console)  # or an answer of the old epoch would follow
     assert console.evaluate(pushed) == [held, 2, 0, held, 2]
     console.mouse.move(x, y - 60)
@@ -245,16 +248,16 @@ def test_every_control_has_a_sentence_of_help(console: Any) -> None:
 
 
 def test_image(console: Any) -> None:
-    old = message(console)["tape"]
+    old = message(console)["stream_id"]
     console.get_by_role("button", name="Image: ship").click()
     console.get_by_role("radio", name=re.compile("^cat, image .*, at once")).first.click()
-    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
+    console.wait_for_function(f"knobPart('scope').box.dataset.stream !== '{old}'")
     assert message(console)["caption"].startswith("cat in")
     console.get_by_role("button", name="Image: cat").wait_for()
 
 
 def test_drawn_by_hand(console: Any) -> None:
-    old = message(console)["tape"]
+    old = message(console)["stream_id"]
     console.get_by_role("button", name="Shape", exact=True).click()
     sheet = console.get_by_role("slider", name="severity by hand")
     sheet.scroll_into_view_if_needed()
@@ -263,8 +266,8 @@ def test_drawn_by_hand(console: Any) -> None:
     console.mouse.down()
     console.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.3 * box["height"], steps=10)
     console.mouse.up()
-    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
-    severity = unpack(console.evaluate("knobPart('scope').tape.figure.data[0].y"))
+    console.wait_for_function(f"knobPart('scope').box.dataset.stream !== '{old}'")
+    severity = unpack(console.evaluate("knobPart('scope').background.figure.data[0].y"))
     drawn = severity[int(0.05 * len(severity)) : int(0.55 * len(severity))]
     assert (np.diff(drawn) >= -1e-6).all() and drawn[0] < 2 < 3 < drawn[-1]
 
@@ -295,11 +298,11 @@ def choose(page: Any, menu: str, option: str) -> None:
 
 
 def test_schedule_change(console: Any) -> None:
-    old = message(console)["tape"]
+    old = message(console)["stream_id"]
     choose(console, "schedule", "Sine")
-    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
+    console.wait_for_function(f"knobPart('scope').box.dataset.stream !== '{old}'")
     assert "sine" in message(console)["caption"]
-    s = unpack(console.evaluate("knobPart('scope').tape.figure.data[0].y"))
+    s = unpack(console.evaluate("knobPart('scope').background.figure.data[0].y"))
     assert 0.9 < s.min() < 1.1 and 4.9 < s.max() <= 5
     drag(console, "ζ", 0.5)
     assert "schedule=sine" in console.url
@@ -353,11 +356,11 @@ def test_bad_uploads_are_named(console: Any, content: bytes, says: str) -> None:
 
 
 def test_csv_upload_becomes_a_stream(console: Any, csv_file: Path) -> None:
-    old = message(console)["tape"]
+    old = message(console)["stream_id"]
     console.get_by_role("button", name="Shape", exact=True).click()
     console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(csv_file)
-    console.wait_for_function(f"knobPart('scope').box.dataset.tape !== '{old}'")
-    severity = unpack(console.evaluate("knobPart('scope').tape.figure.data[0].y"))
+    console.wait_for_function(f"knobPart('scope').box.dataset.stream !== '{old}'")
+    severity = unpack(console.evaluate("knobPart('scope').background.figure.data[0].y"))
     np.testing.assert_allclose(severity, [1 + 3 * (i > 30) for i in range(60)])
     console.keyboard.press("Escape")
     drag(console, "ζ", 0.3)
@@ -404,10 +407,10 @@ def test_an_unknown_checkpoint_is_named(app: str, page: Any) -> None:
     drag(page, "ζ", 0.3)
 
 
-def test_take_away_and_bring_back(console: Any) -> None:
+def test_export_and_load(console: Any) -> None:
     console.get_by_role("button", name="nervous").click()
     settle(console)
-    console.get_by_role("button", name="Take away", exact=True).click()
+    console.get_by_role("button", name="Export", exact=True).click()
     with console.expect_download() as caught:
         console.get_by_role("button", name="Settings file", exact=True).click()
     saved = Path(caught.value.path()).read_bytes()
@@ -420,7 +423,7 @@ def test_take_away_and_bring_back(console: Any) -> None:
     console.get_by_test_id("stFileUploaderDropzoneInput").last.set_input_files(
         [{"name": "knob.toml", "mimeType": "application/toml", "buffer": brought}]
     )
-    console.wait_for_function("knobPart('knobs').hand.zeta === 2")
+    console.wait_for_function("knobPart('knobs').values.zeta === 2")
     settle(console)
     assert (value(console, "ζ"), value(console, "ωₙ")) == (2, 0.05)
 
@@ -456,10 +459,10 @@ def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, sche
     page = chrome.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     open_console(page, app)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator(".board").get_attribute("data-theme") == scheme
-    deck, board = page.locator(".deck").bounding_box(), page.locator(".board").bounding_box()
-    beside = deck["x"] + deck["width"] <= board["x"]
-    above = deck["y"] + deck["height"] <= board["y"]
+    assert page.locator(".display").get_attribute("data-theme") == scheme
+    controls, display = page.locator(".controls").bounding_box(), page.locator(".display").bounding_box()
+    beside = controls["x"] + controls["width"] <= display["x"]
+    above = controls["y"] + controls["height"] <= display["y"]
     assert beside or above
     inside = page.evaluate(
         "[...knobPart('knobs').box.querySelectorAll('*')].every((el) => el.getBoundingClientRect().right <= "

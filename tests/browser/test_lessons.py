@@ -64,14 +64,14 @@ def press(page: Any, keys: dict[str, list[str]]) -> None:
                 page.keyboard.press(key)
     page.wait_for_function(
         "() => { const d = knobPart('knobs'), s = knobPart('figures');"
-        " return d && s && !d.dirty && s.message.seq >= d.hand.seq && !s.asked; }"
+        " return d && s && !d.sender.changed && s.message.seq >= d.values.seq && !s.redraw.pending; }"
     )
     settle(page)
 
 
 def met(page: Any) -> list[bool]:
     """Which of the lesson's goals the page shows as met."""
-    return [card.get_attribute("data-mood") == "good" for card in page.locator(".sheet .card").all()]
+    return [card.get_attribute("data-mood") == "good" for card in page.locator(".figure-sheet .card").all()]
 
 
 def ticked(page: Any) -> int:
@@ -142,7 +142,7 @@ def test_figures_have_alternative_text_and_are_painted(chrome: Any, app: str, sc
             page.get_by_role("heading", name=lesson.title).wait_for()
             settle(page)
             drawn(page)
-            canvases = page.locator(".sheet canvas")
+            canvases = page.locator(".figure-sheet canvas")
             assert canvases.count() == len(lesson.figures(lesson.start)), id
             for canvas in canvases.all():
                 assert len(canvas.get_attribute("aria-label") or "") > 20

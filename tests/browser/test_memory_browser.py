@@ -17,12 +17,12 @@ def turn(page: Any, count: int) -> None:
     """Turn the knobs `count` times, each turn answered and drawn before the next."""
     page.evaluate(
         """async (count) => {
-          const deck = knobPart('knobs'), board = knobPart('scope');
-          const presets = deck.spec.presets.filter((p) => p.on);
+          const controls = knobPart('knobs'), display = knobPart('scope');
+          const presets = controls.constants.presets.filter((p) => p.on);
           for (let i = 0; i < count; i++) {
-            deck.apply({ ...presets[i % presets.length], zeta: 0.1 + (i % 97) / 50 });
-            const busy = () => deck.dirty || board.message.seq < deck.hand.seq || board.asked;
-            while (busy()) await new Promise((r) => setTimeout(r, 5));
+            controls.apply({ ...presets[i % presets.length], zeta: 0.1 + (i % 97) / 50 });
+            const answered = () => !controls.sender.changed && display.message.seq >= controls.values.seq;
+            while (!answered() || display.redraw.pending) await new Promise((r) => setTimeout(r, 5));
           }
         }""",
         count,

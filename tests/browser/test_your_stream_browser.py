@@ -11,7 +11,7 @@ import pytest
 from pages import opened
 from PIL import Image
 
-from app.figures.wire import unpack
+from app.figures.packed import unpack
 from knob_core import models, wrap
 from knob_core.branches import Branches
 from knob_core.data import load_sample
@@ -33,13 +33,13 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
         page.set_default_timeout(240_000)
         page.evaluate(real.PARTS)
         page.locator('input[type="file"]').set_input_files(tmp_path / "mine.npz")
-        page.wait_for_selector(".board[data-updates]")
+        page.wait_for_selector(".display[data-updates]")
 
         def shown() -> float:
             return float(next(r for r in real.message(page)["readouts"] if r["id"] == "flips")["now"])
 
         def computed() -> float:
-            hand = page.evaluate("knobPart('knobs').hand")
+            hand = page.evaluate("knobPart('knobs').values")
             setting = Settings(zeta=hand["zeta"], omega_n=hand["omega_n"])
             return flips(respond(wrap.branches_of(z), setting)[0].predicted)
 
@@ -51,7 +51,7 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
         assert shown() == pytest.approx(computed(), abs=0.051) and shown() > first
         page.locator('input[type="file"]').set_input_files(tmp_path / "bad.csv")
         page.get_by_text("'b' is inf in row 1").wait_for()
-        assert page.locator(".board[data-updates]").count() == 1  # the good stream is still there
+        assert page.locator(".display[data-updates]").count() == 1  # the good stream is still there
 
 
 def test_pictures_are_seen_by_the_shipped_model(app: str, chrome: Any, tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_pictures_are_seen_by_the_shipped_model(app: str, chrome: Any, tmp_path:
         page.get_by_role("radio", name="Pictures", exact=True).click()
         page.wait_for_selector('input[type="file"][accept*="zip"]', state="attached")
         page.locator('input[type="file"]').set_input_files(sorted(tmp_path.iterdir()))
-        page.wait_for_selector(".board[data-updates]")
+        page.wait_for_selector(".display[data-updates]")
         real.settle(page)
-        said, hand = real.message(page), page.evaluate("knobPart('knobs').hand")
+        said, hand = real.message(page), page.evaluate("knobPart('knobs').values")
         page.get_by_text("40 frames, each the middle square").wait_for()
     torch.manual_seed(0)  # the weights that made_streams.checkpoint gave the served app
     with torch.inference_mode():

@@ -6,8 +6,8 @@ import math
 import time
 from typing import Any
 
-from app.screenshots import HOW, Served, browser, chromium, served
 from knob_core.assets import ROOT
+from tools.screenshots import HOW, Served, browser, chromium, served
 
 __all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
            "served", "settle", "value"]  # fmt: skip
@@ -26,25 +26,25 @@ globalThis.knobPart = (has) => {
 
 
 def open_console(page: Any, url: str) -> None:
-    """Go there and wait until the board has been drawn."""
+    """Go there and wait until the display has been drawn."""
     page.add_init_script(PARTS)
     page.set_default_timeout(PATIENCE)
     page.goto(url)
     page.wait_for_selector('[data-testid="stApp"][data-test-connection-state="CONNECTED"]')
-    page.wait_for_selector(".board[data-updates]")
+    page.wait_for_selector(".display[data-updates]")
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
 def message(page: Any) -> dict[str, Any]:
-    """What the board was last told."""
+    """What the display was last told."""
     return page.evaluate("knobPart('scope').message")
 
 
 def settle(page: Any) -> None:
-    """Wait until Python has answered the last thing the hand did and the board has drawn it."""
+    """Wait until Python has answered the last thing the hand did and the display has drawn it."""
     page.wait_for_function(
         "(() => { const d = knobPart('knobs'), b = knobPart('scope');"
-        " return !d.dirty && b.message.seq >= d.hand.seq && !b.asked; })()"
+        " return !d.sender.changed && b.message.seq >= d.values.seq && !b.redraw.pending; })()"
     )
 
 

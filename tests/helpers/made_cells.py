@@ -12,7 +12,7 @@ from pathlib import Path
 import made_streams
 import numpy as np
 
-from app.choice import CORRUPTION_NAMES
+from app.console.stream_choice import CORRUPTION_NAMES
 from knob_core import data, library
 
 CORRUPTIONS = CORRUPTION_NAMES

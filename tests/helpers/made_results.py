@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from app.benchmark import METHODS, METRICS, OUTPUTS
-from app.choice import CORRUPTION_NAMES
-from app.epochs import SUBSETS
+from app.console.stream_choice import CORRUPTION_NAMES
+from app.results.benchmark_tables import METHODS, METRICS, OUTPUTS
+from app.results.learning_curves import SUBSETS
 
 TRAINING = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
 GATED = ("knob-ia", "ode-lite", "knob-ode")

@@ -43,7 +43,7 @@ def settle(page: Any) -> None:
 
 def drawn(page: Any, after: int = 0) -> int:
     """Wait until the sheet has been drawn more often than `after` times; how often it has been."""
-    sheet = page.locator(".sheet[data-updates]")
+    sheet = page.locator(".figure-sheet[data-updates]")
     sheet.wait_for()
     while (updates := int(sheet.get_attribute("data-updates"))) <= after:
         page.wait_for_timeout(50)

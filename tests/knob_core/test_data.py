@@ -262,6 +262,7 @@ def test_checksums_are_the_ones_torchvision_lists() -> None:
     assert [name for split in BATCHES.values() for name in split] == list(RECORD_MD5)
 
 
+@pytest.mark.slow
 def test_the_whole_of_cifar10(shared: Path) -> None:
     images, labels = load_cifar10(shared, split="train")  # its official checksums are verified on the way
     assert images.shape == (50_000, 3, 32, 32)

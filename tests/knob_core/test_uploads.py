@@ -25,14 +25,17 @@ from PIL import Image
 from knob_core.response import respond
 from knob_core.settings import Settings
 from knob_core.uploads import archive, limits, read_logits, read_pictures, tables
-from knob_core.uploads.pictures import FORMATS, natural
+from knob_core.uploads import parquet as parquet_reader
+from knob_core.uploads.pictures import natural
+from knob_core.uploads.stills import FORMATS
 
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """Bombs of a handy size; the real limits are compared in one test."""
     monkeypatch.setattr(archive, "MAX_UNPACKED", 10_000_000)
-    monkeypatch.setattr(tables, "MAX_VALUES", 1_000_000)
+    for module in (tables, parquet_reader):
+        monkeypatch.setattr(module, "MAX_VALUES", 1_000_000)
 
 
 RNG = np.random.default_rng(0)
@@ -132,13 +135,6 @@ def test_tables_with_streams_labels_and_severity(kind, branches):
     np.testing.assert_array_equal(got.severity, np.linspace(1, 5, 6))
 
 
-def test_labels_that_change_are_kept_but_not_measured():
-    labels = np.array([0, 0, 0, 1, 1, 1])
-    got = read_logits("a.npz", npz(logits=Z[0], labels=labels))
-    np.testing.assert_array_equal(got.labels, labels[None])
-    assert got.labelled and got.branches().labels.tolist() == [-1]
-
-
 def test_pictures_of_a_zip_in_the_order_of_their_numbers():
     files = {f"walk/frame{i}.png": picture(i) for i in (10, 2, 1)}
     files |= {
@@ -192,6 +188,15 @@ def test_the_limits_hold_a_machine_of_4_gb():
 # What is wrong
 
 
+def test_all_arrays_of_a_file_have_a_limit_together(monkeypatch):
+    from knob_core.uploads import logits
+
+    monkeypatch.setattr(logits, "MAX_VALUES", 48)
+    assert read_logits("a.npz", npz(z_static=Z, z_dyn=Z)).z_dyn.shape == (2, 6, 4)
+    with pytest.raises(ValueError, match=r"labels.npy declares shape \(2,\), expected at most 0 numbers"):
+        read_logits("a.npz", npz(z_static=Z, z_dyn=Z, labels=np.array([0, 1])))
+
+
 def bomb(size: int = 20_000_000) -> bytes:
     """A zip whose only member declares and holds many zeros."""
     file = io.BytesIO()
@@ -207,7 +212,7 @@ def bomb(size: int = 20_000_000) -> bytes:
 
 def liar() -> bytes:
     """A zip that declares a hundred bytes and holds ten thousand."""
-    content = bytearray(zipped({"a.npy": bytes(10_000)}, compression=zipfile.ZIP_DEFLATED))
+    content = bytearray(zipped({"logits.npy": bytes(10_000)}, compression=zipfile.ZIP_DEFLATED))
     for signature, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         start = content.index(signature)
         content[start + at : start + at + 4] = struct.pack("<I", 100)
@@ -234,6 +239,18 @@ def declared(shape: tuple[int, ...]) -> bytes:
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
     return file.getvalue() + bytes(64)
+
+
+def nameless() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, archive.open(zipfile.ZipInfo(""), "w") as out:
+        out.write(npy(Z))
+    return file.getvalue()
+
+
+def headed(text: bytes) -> bytes:
+    """An .npy whose header is `text`."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
 
 
 def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
@@ -291,6 +308,7 @@ HOSTILE_LOGITS = {
     "absolute path": ("a.npz", zipped({"/etc/logits.npy": npy(Z)}), "leads out"),
     "windows path": ("a.npz", zipped({"C:\\logits.npy": npy(Z)}), "leads out"),
     "bomb": ("a.npz", bomb, "would unpack"),
+    "no name": ("a.npz", nameless, "a.npz holds a member without a name"),
     "many members": ("a.npz", many, "5,001 members, expected at most 5,000"),
     "a list of contents and nothing else": ("a.npz", b"PK\x01\x02" * 100_000, "100,000 members"),
     "nested bomb": ("a.npz", nested, "expected .npy arrays only"),
@@ -314,6 +332,16 @@ HOSTILE_LOGITS = {
     "complex": ("a.npy", npy(Z.astype(complex)), "dtype"),
     "array bomb": ("a.npy", declared((10**6, 10**6)), "declares shape"),
     "negative shape": ("a.npy", declared((-1, 4)), "declares shape"),
+    "shape of truth": (
+        "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (True, 8)}\n"), "expected whole numbers"
+    ),
+    "shape of numbers": (
+        "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1.5, 8)}\n"), "no .npy|whole numbers"
+    ),
+    "text without end": (
+        "a.npy", headed(b"{'descr': '<U99999999', 'fortran_order': False, 'shape': (1, 4)}\n"), "cut short or padded"
+    ),
+    "text for logits": ("a.npy", npy(np.array([["a", "b"]])), "dtype text"),
     "short array": ("a.npy", declared((100, 4)), "cut short"),
     "open bracket": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': ('<f8'", "no .npy"),
     "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "no .npy"),
@@ -398,6 +426,10 @@ HOSTILE_PICTURES = {
     "empty file": (lambda: [("a.png", b"")], "is empty"),
     "none": (list, "no picture"),
     "too many frames": (lambda: [("a.gif", gif_of(limits.MAX_PICTURES + 2))], "more than 3,000 frames"),
+    "no name": (lambda: [("a.zip", nameless())], "a member without a name"),
+    "too long a list of labels": (
+        lambda: [("a.png", picture()), ("labels.csv", b"\n" * 2_000_001)], "expected at most 2,000,000"
+    ),
     "labels latin-1": (lambda: [("a.png", picture()), ("labels.csv", "a.png,é".encode("latin-1"))], "not UTF-8"),
     "labels unknown": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,bird")], "line 1"),
     "labels twice": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,1\na.png,0")], "line 2: 'a.png' has"),

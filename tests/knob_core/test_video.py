@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knob_core.uploads import limits, pictures, read_pictures, video
+from knob_core.uploads import Budget, Stopped, limits, pictures, read_pictures, video, video_process
 
 av = pytest.importorskip("av", reason="videos need PyAV: pip install av")
 FRAMES = 12
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch: pytest.MonkeyPatch):
+    """Decoders are asked directly; the process around them has tests of its own below."""
+    monkeypatch.setattr(pictures, "read_apart", video.read)
+
+
 MADE = {
     "a.mp4": ("mp4", "libx264"),
     "a.m4v": ("mp4", "mpeg4"),
@@ -132,11 +142,11 @@ def test_hostile_videos_are_refused_with_the_cause(case: str):
 
 @pytest.mark.parametrize("declared", [None, (16, 16)], ids=["honest", "lying"])
 @pytest.mark.parametrize("codec", ["mpeg4", "mjpeg"])
-def test_frames_too_large_are_refused_before_they_are_made(codec, declared, monkeypatch: pytest.MonkeyPatch):
+def test_frames_too_large_are_refused_before_they_are_made(codec, declared):
     content = film("avi", codec)
-    monkeypatch.setattr(video, "MAX_PIXELS", 64 * 64)
+    content = lying(content, *declared) if declared else content
     with pytest.raises(ValueError, match="4,096"):
-        read_pictures([("a.avi", lying(content, *declared) if declared else content)])
+        video.read("a.avi", ".avi", content, Budget(), FRAMES, most_pixels=64 * 64)
 
 
 def test_an_endless_film_is_stopped(monkeypatch: pytest.MonkeyPatch):
@@ -146,7 +156,95 @@ def test_an_endless_film_is_stopped(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_limits_allow_half_a_minute_of_a_phone():
-    assert limits.MAX_PICTURES >= 900 and limits.MAX_ALL_PIXELS >= 900 * 1920 * 1080
+    assert limits.MAX_PICTURES >= 900 and limits.MAX_DECODED >= 3 * 900 * 1920 * 1080
+    assert limits.MAX_FILM_PIXELS >= 3840 * 2160
+
+
+def test_frames_that_are_never_shown_count_too():
+    content = bytearray(film("mp4", "libx264", frames=60))
+    at = content.index(b"elst") + 12  # length and start of what is to be shown: nothing is left
+    content[at : at + 8] = struct.pack(">II", 1, 2**31 - 2)
+    budget = Budget()
+    with pytest.raises(ValueError, match="no frame that can be read"):
+        video.read("a.mp4", ".mp4", bytes(content), budget, 100)
+    assert budget.spent >= 10 * 3 * 96 * 64
+    with pytest.raises(ValueError, match="more than 100,000 bytes in all"):
+        video.read("a.mp4", ".mp4", bytes(content), Budget(decoded=100_000), 100)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_frame_rate_is_the_files(name: str):
+    assert read_pictures([(name, film(*MADE[name]))]).frame_rate == pytest.approx(10, abs=0.01)
+
+
+def test_labels_for_single_frames_of_a_film():
+    content = film("avi", "mjpeg")
+    labels = b"frame,label\n0,cat\n1,0\n11,1\n"
+    got = read_pictures([("a.avi", content), ("labels.csv", labels)], classes=("dog", "cat"))
+    assert got.labels.tolist() == [1, 0, *[-1] * 9, 1]
+    with pytest.raises(ValueError, match=r"line 2: '12' is no frame, expected 0 to 11"):
+        read_pictures([("a.avi", content), ("labels.csv", b"frame,label\n12,cat")], classes=("dog", "cat"))
+
+
+# The process around the decoders
+
+
+def apart(budget: Budget | None = None) -> Any:
+    return video_process.read_apart("a.avi", ".avi", film("avi", "mjpeg"), budget or Budget(), 100)
+
+
+def test_the_process_gives_what_the_decoder_gives():
+    here = video.read("a.avi", ".avi", film("avi", "mjpeg"), Budget(), 100)
+    there = apart(spent := Budget())
+    np.testing.assert_array_equal(here.images, there.images)
+    assert there.frame_rate == here.frame_rate == 10 and spent.spent >= FRAMES * 3 * 96 * 64
+
+
+def test_the_process_passes_refusals_on():
+    with pytest.raises(ValueError, match=r"b\.mp4 is damaged, cut short, or no \.mp4 video") as caught:
+        video_process.read_apart("b.mp4", ".mp4", b"hello" * 100, Budget(), 100)
+    assert type(caught.value) is ValueError
+
+
+@pytest.mark.parametrize(
+    ("code", "budget", "cause"),
+    [
+        ("import os; os.abort()", Budget(), "the decoder broke off"),
+        ("import time; time.sleep(60)", Budget(seconds=0.3), "takes longer than 0.3 s"),
+        ("import time; time.sleep(60)", Budget(cancelled=iter([False, False, True]).__next__), "cancelled"),
+    ],
+    ids=["crash", "deadline", "cancel"],
+)
+def test_the_process_ends_with_the_budget(code, budget, cause, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(video_process, "COMMAND", (sys.executable, "-c", code))
+    began = time.monotonic()
+    budget.started = began  # its clock started when the tests were collected
+    with pytest.raises(ValueError, match=cause) as caught:
+        apart(budget)
+    assert time.monotonic() - began < 20
+    assert isinstance(caught.value, Stopped) == ("decoder" not in cause)
+
+
+def test_no_process_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(video_process, "COMMAND", ("/nowhere/python",))
+    with pytest.raises(ValueError, match=r"a\.avi: no process could be started") as caught:
+        apart()
+    assert "nowhere" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is limited by RLIMIT_AS")
+def test_the_process_has_a_limit_of_memory():
+    """A table of two thousand million entries is announced, and memory asked for, before one is read."""
+    content = bytearray(film("mp4", "libx264"))
+    at = content.index(b"stts") + 8
+    content[at : at + 4] = struct.pack(">I", 0x78000000)
+    with pytest.raises(ValueError, match=r"a\.mp4 needs more memory than a video may take"):
+        video_process.read_apart("a.mp4", ".mp4", bytes(content), Budget(), 100)
+
+
+def test_the_process_keeps_to_the_bytes():
+    with pytest.raises(Stopped, match="more than 100,000 bytes in all"):
+        apart(Budget(decoded=100_000))
 
 
 WHOLE = [(name, film(*MADE[name])) for name in ("a.mp4", "a.avi", "a.mkv", "a.mpg")]

@@ -70,6 +70,7 @@ def kill_when(process: subprocess.Popen, part: Path, size: int) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_killed_twice_and_still_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, part = tmp_path / "out", tmp_path / "out/zoom_blur.npy.part"
     ends = corrupt.chunk_ends(1000) + len(corrupt.header(1000))

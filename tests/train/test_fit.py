@@ -67,11 +67,13 @@ def test_a_run_ends_with_a_checkpoint_and_a_history(tmp_path: Path) -> None:
     assert loaded.knobs.zeta != pytest.approx(0.7, abs=1e-6)  # streams moved the knobs
 
 
+@pytest.mark.slow
 def test_all_methods_of_a_seed_share_one_encoder(tmp_path: Path) -> None:
     states = [tiny_run.run(tmp_path, method, tiny_run.WARM_TINY) for method in ("static", "knob-ia")]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0] if name.startswith("encoder."))
 
 
+@pytest.mark.slow
 def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.05)  # states within epochs too
     rng, kills = random.Random(0), 0
@@ -89,6 +91,7 @@ def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatc
     assert equal(load_file(tmp_path / "pocket" / "knob-ode-s0" / "final.safetensors"), uncut)
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_goes_on(tmp_path: Path, uncut: State) -> None:
     state = tmp_path / "pocket" / "warm-s0" / "state.safetensors"
     pid = in_a_child(lambda: slowly(tmp_path))
@@ -100,6 +103,7 @@ def test_ctrl_c_saves_and_goes_on(tmp_path: Path, uncut: State) -> None:
     assert equal(tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY), uncut)
 
 
+@pytest.mark.slow
 def test_a_changed_recipe_is_refused_with_the_difference(tmp_path: Path) -> None:
     recipe = tiny_run.END_TO_END_TINY
     tiny_run.run(tmp_path, "knob-ia", recipe)
@@ -107,6 +111,7 @@ def test_a_changed_recipe_is_refused_with_the_difference(tmp_path: Path) -> None
         tiny_run.run(tmp_path, "knob-ia", replace(recipe, method=replace(recipe.method, lr=0.1)))
 
 
+@pytest.mark.slow
 def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     recipe = tiny_run.END_TO_END_TINY
     tiny_run.run(tmp_path, "static", recipe)
@@ -116,6 +121,7 @@ def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
         tiny_run.run(tmp_path, "static", recipe)
 
 
+@pytest.mark.slow
 def test_divergence_stops_and_keeps_the_last_good_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = tiny_run.END_TO_END_TINY
     real = loop._one_step
@@ -136,6 +142,7 @@ def test_divergence_stops_and_keeps_the_last_good_state(tmp_path: Path, monkeypa
     assert all(torch.isfinite(value).all() for value in tensors.values())
 
 
+@pytest.mark.slow
 def test_two_processes_equal_one(tmp_path: Path) -> None:
     script = Path(tiny_run.__file__)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(script.parents[2])}

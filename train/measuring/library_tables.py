@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from knob_core.methods import DEFAULT, GATED, METHODS
 from knob_core.settings import Settings
 from train.measuring import dynamics_tables, stream_images, stream_tables
@@ -44,8 +44,8 @@ def write(made: LibraryBranches, out: Path) -> None:
                     rows["trade_off"] += stream_tables.trade_off(by_method, context)
         _probe(made, seed, members, rows)
     for name, found in rows.items():
-        result_files.write(found, out / f"{name}.csv")
-    result_files.write(dynamics_tables.gate_bode(), out / "e3_gate_bode.csv")
+        result_tables.write(found, out / f"{name}.csv")
+    result_tables.write(dynamics_tables.gate_bode(), out / "e3_gate_bode.csv")
 
 
 def _probe(made: LibraryBranches, seed: int, members: dict[str, Member], rows: dict[str, list[dict[str, Any]]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from knob_core.library import benchmark, result_files
+from knob_core.library import benchmark, result_tables
 from knob_core.library.benchmark import METHODS as NAMES
 from knob_core.methods import GATED
 
@@ -26,12 +26,12 @@ class Results:
 
     def __getitem__(self, name: str) -> Any:  # a DataFrame; its stubs take every cell for a date, a text ...
         if name not in self.frames:
-            self.frames[name] = result_files.read_table(name, self.folder)
+            self.frames[name] = result_tables.read_table(name, self.folder)
         return self.frames[name]
 
     @cached_property
     def note(self) -> dict[str, Any]:
-        return result_files.read_note(self.folder)
+        return result_tables.read_note(self.folder)
 
     @cached_property
     def methods(self) -> list[str]:

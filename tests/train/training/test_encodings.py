@@ -28,6 +28,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
+@pytest.mark.slow
 def test_shared_looks_change_no_bit_and_save_most_of_them(tmp_path: Path, looks: list[int]) -> None:
     torch.set_num_threads(1)
     counts, states = [], []

@@ -1,0 +1,77 @@
+"""A stream that does not ship, computed: corrupt the image at every frame and run the checkpoint on every frame.
+
+Torch is imported inside `compute`, when the first stream is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.console.shipped_models import path_of
+from app.console.stream_choice import StreamChoice
+from app.server import garbage_collector
+from app.server.background_jobs import Cancelled, Job
+from knob_core.branches import Branches
+from knob_core.data import load_sample
+from knob_core.library.film_strips import film_frames
+from knob_core.schedules import SCHEDULES
+
+BATCH = 120  # images
+MOST_FRAMES = 12_000  # frames x realisations that one job may have
+
+
+@dataclass(frozen=True)
+class ComputedStream:
+    """Branch outputs and film strip of one image's stream."""
+
+    branches: Branches
+    pixels: np.ndarray  # (FILM, 32, 32, 3) uint8
+
+
+def compute(job: Job) -> ComputedStream:
+    """The branches of every frame of every realisation, batch by batch."""
+    choice: StreamChoice = job.key
+    if job.stop.is_set():
+        raise Cancelled
+    if choice.frames * choice.realisations > MOST_FRAMES:
+        raise ValueError(
+            f"frames x realisations is {choice.frames * choice.realisations}, expected at most {MOST_FRAMES}"
+        )
+    path = path_of(choice.method, choice.model)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"there is no checkpoint {path.name} in {path.parent}, so only shipped streams can be shown for it"
+        )
+    with garbage_collector.loading("torch"):  # or every later rerun would be slow
+        import torch
+
+        from knob_core import checkpoint, devices
+        from knob_core.streams import ControlledStream
+
+    device = devices.pick()
+    model = checkpoint.load(path, device)
+    images, labels, _ = load_sample()
+    severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))
+    stream = ControlledStream(images[[choice.image]], severity, choice.corruption, choice.realisations, choice.seed)
+    shape = (choice.realisations, choice.frames)
+    u_star = np.empty(shape, np.float32)
+    z_static, z_dyn = (
+        np.empty((*shape, model.num_classes), np.float32),
+        np.empty((*shape, model.num_classes), np.float32),
+    )
+    done = 0
+    for batch in stream.batches(BATCH):
+        if job.stop.is_set():
+            raise Cancelled
+        with torch.inference_mode():
+            outputs = model(batch.images.to(device))  # drawn on the CPU: other devices draw other noise
+        where = (batch.realisation, batch.frame)
+        z_static[where], z_dyn[where], u_star[where] = (x.cpu().numpy() for x in outputs)
+        done += len(batch)
+        job.progress = done / len(stream)
+    pixels = [stream.frames(int(t), int(t) + 1)[0].permute(1, 2, 0).numpy() for t in film_frames(choice.frames)]
+    label = np.full(choice.realisations, labels[choice.image], np.int64)
+    film = np.rint(np.stack(pixels) * 255).astype(np.uint8)
+    return ComputedStream(Branches(z_static, z_dyn, u_star, label, severity.astype(np.float32)), film)

@@ -1,0 +1,75 @@
+"""The console's controller: one message of the browser in, one update out.
+
+1. the message changes the state (`ConsoleState`), 2. a live run advances, 3. the stream is evaluated (`outcome`),
+4. its measures are recorded, 5. the update is drawn (`display`, which changes nothing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.console import display
+from app.console.console_state import ConsoleState
+from app.console.outcome import Outcome, evaluate
+from app.console.protocol import Constants
+from app.console.setting_words import describe, regime
+from app.console.shown_stream import ShownStream
+from app.widgets import controls
+
+
+@dataclass
+class ConsoleController:
+    """One console of one session. `shared`: the state of another page's console whose knobs are the same knobs."""
+
+    state: ConsoleState
+    shared: ConsoleState | None = None
+    stream: ShownStream | None = None
+    script_runs: int = 0  # how often the page's script has run
+
+    def show(self, stream: ShownStream, script_runs: int) -> None:
+        """From now on this stream is on the display."""
+        with self.state.lock:
+            self.stream, self.script_runs = stream, script_runs
+
+    def constants(self) -> Constants:
+        """What no knob changes; sent when the component is mounted."""
+        trained = self.stream.trained if self.stream else None
+        return {"controls": controls.constants(trained), "display": display.constants()}
+
+    def update(self, request: Mapping[str, Any], answer: int, server_ms: float) -> dict[str, Any]:
+        """The parts of an Update; nothing in `request` is trusted."""
+        state, stream = self.state, self.stream
+        assert stream is not None, "show a stream first"
+        with state.lock:
+            self._follow_shared()
+            before = state.settings
+            if "controls" in request:
+                state.apply_controls(request["controls"])
+            state.apply_view(request.get("view"))
+            if self.shared is not None and state.settings != before:
+                self.shared.set_from_python(state.settings)
+            outcome = self._evaluate(stream)
+            kind, words = regime(state.settings, stream.method)
+            pinned = describe(state.pin) if state.pin else ""
+            return {
+                "controls": controls.update(
+                    state.values(), epoch=state.epoch, seq=state.seq, server_ms=server_ms, regime=kind, words=words,
+                    pinned=pinned,
+                ),
+                "display": {**display.update(state, stream, outcome), "runs": [self.script_runs, answer]},
+            }  # fmt: skip
+
+    def _follow_shared(self) -> None:
+        """The knobs were moved on another page, or by a fit."""
+        if self.shared is not None and self.state.settings != self.shared.settings:
+            self.state.set_from_python(self.shared.settings)
+
+    def _evaluate(self, stream: ShownStream) -> Outcome:
+        if self.state.live is not None:
+            self.state.live.advance(stream.branches, self.state.settings, stream.method)
+        outcome = evaluate(self.state, stream)
+        if outcome.measures is not None:
+            self.state.record(outcome.measures, stream.id)
+        return outcome

@@ -1,0 +1,147 @@
+"""The state of one console: where the knobs stand, which panel is open, what was measured before, what is pinned.
+
+Everything from the browser passes `apply_controls` and `apply_view`, which clamp it. Messages come in two threads (the
+WebSocket's and Streamlit's): whoever reads or changes more than one field holds `lock`. No Streamlit in here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from app.console.live_run import LiveRun
+from app.console.panels import PANELS
+from app.console.protocol import Controls, ViewRequest
+from app.figures.bode_plot import UNITS
+from app.widgets.knobs import OMEGA_N, SPEEDS, ZETA
+from app.widgets.untrusted import clamp, whole
+from knob_core.measures.stability import StreamMeasures
+from knob_core.settings import LIMITS, MODES, Settings
+
+FRAME_RATES = LIMITS["frame_rate"]  # frames/s
+
+
+@dataclass(frozen=True)
+class View:
+    """What the visitor looks at."""
+
+    panel: str = "step"
+    unit: str = UNITS[0]
+
+
+@dataclass
+class ConsoleState:
+    """All of one visitor's console; it survives changes of page and of stream."""
+
+    settings: Settings = field(default_factory=Settings)
+    view: View = field(default_factory=View)
+    epoch: int = 0  # raised when Python moves the knobs: the browser takes over values of a new epoch only
+    view_epoch: int = 0
+    view_seq: int = 0  # sequence number of the last view that was taken
+    mount: str = ""  # which mounted component sent the last controls; each counts its messages from 1
+    seq: int = 0  # sequence number of the last controls that were taken
+    turn: int = 0
+    released: bool = True  # no knob is held
+    before: StreamMeasures | None = None  # the read-outs when this turn began
+    now: StreamMeasures | None = None
+    measured_stream: str = ""  # id of the stream that both are of
+    pin: Settings | None = None
+    pin_presses: int = 0
+    live: LiveRun | None = None
+    frames_requested: int = 0
+    speed: int = 10  # frames/s of live mode
+    lock: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
+
+    def set_from_python(self, settings: Settings) -> None:
+        """Move the knobs from Python: a link, a settings file, a fit. The browser follows because the epoch is new."""
+        with self.lock:
+            self.epoch += 1
+            self.view_epoch += 1
+            self.settings, self.before = settings, self.now
+            self.frames_requested = 0
+            self.live = None
+
+    def change_stream(self) -> None:
+        """Forget the live run and the read-outs of the old stream; the knobs stay where they are."""
+        with self.lock:
+            self.epoch += self.live is not None  # or the browser would go on playing
+            self.live = self.before = self.now = None
+
+    def apply_controls(self, controls: object) -> None:
+        """Take what the browser reports; messages with an outdated sequence number or epoch are ignored."""
+        if controls is None:  # a component that was just mounted has reported nothing yet
+            self.mount, self.seq, self.released = "", 0, True
+        if not isinstance(controls, Mapping):
+            return
+        mount, seq = str(controls.get("mount", ""))[:32], whole(controls.get("seq"), self.seq)
+        if mount == self.mount and seq < self.seq:
+            return
+        self.mount, self.seq = mount, seq  # also of an outdated epoch: the browser waits for its number to come back
+        if controls.get("epoch") != self.epoch:
+            return
+        old, mode = self.settings, controls.get("mode")
+        self.settings = replace(
+            old,
+            zeta=clamp(controls.get("zeta"), ZETA, old.zeta),
+            omega_n=clamp(controls.get("omega_n"), OMEGA_N, old.omega_n),
+            on=bool(controls.get("on", old.on)),
+            memory=bool(controls.get("memory", old.memory)),
+            mode=mode if mode in MODES else old.mode,
+        )
+        turn = whole(controls.get("turn"), self.turn)
+        if turn != self.turn:
+            self.turn, self.before = turn, self.now
+        self.released = bool(controls.get("released", True))
+        presses = whole(controls.get("pin_presses"), self.pin_presses)
+        if presses != self.pin_presses:
+            self.pin_presses, self.pin = presses, None if self.pin else self.settings
+        speed = whole(controls.get("speed"), self.speed)
+        self.speed = speed if speed in SPEEDS else self.speed
+        requested = whole(controls.get("frames_requested"), self.frames_requested)
+        self._play(bool(controls.get("live")), bool(controls.get("playing")), requested)
+
+    def _play(self, live: bool, playing: bool, requested: int) -> None:
+        if live and self.live is None:
+            self.live, self.before, self.now, self.frames_requested = LiveRun(), None, None, requested
+        elif not live and self.live is not None:
+            self.live = self.before = self.now = None
+        if self.live is not None:
+            self.live.playing = playing
+            self.live.due = min(max(0, requested - self.frames_requested), LiveRun.MOST_AT_ONCE)
+        self.frames_requested = requested
+
+    def apply_view(self, view: object) -> None:
+        """Take what the visitor looks at; messages with an outdated sequence number or epoch are ignored."""
+        if not isinstance(view, Mapping) or view.get("epoch") != self.view_epoch:
+            return
+        seq = whole(view.get("seq"), self.view_seq)
+        if seq < self.view_seq:
+            return
+        self.view_seq = seq
+        panel, unit = view.get("panel"), view.get("unit")
+        panel = panel if panel in tuple(PANELS) else self.view.panel
+        self.view = View(panel, unit if unit in UNITS else self.view.unit)
+        frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
+        self.settings = replace(self.settings, frame_rate=frame_rate)
+
+    def record(self, measures: StreamMeasures, stream_id: str) -> None:
+        """Keep the read-outs of a stream; the first ones are also what stood before."""
+        self.now = measures
+        if self.before is None or stream_id != self.measured_stream:
+            self.before, self.measured_stream = measures, stream_id
+
+    def values(self) -> Controls:
+        """Where the controls stand, for a component that is mounted anew or obeys a new epoch."""
+        s = self.settings
+        return {
+            "zeta": s.zeta, "omega_n": s.omega_n, "on": s.on, "memory": s.memory, "mode": s.mode,
+            "speed": self.speed, "turn": self.turn, "pin_presses": self.pin_presses, "live": self.live is not None,
+        }  # fmt: skip
+
+    def view_taken(self) -> ViewRequest:
+        """The view as it was taken."""
+        return {
+            "panel": self.view.panel, "unit": self.view.unit, "frame_rate": self.settings.frame_rate,
+            "epoch": self.view_epoch, "seq": self.view_seq,
+        }  # fmt: skip

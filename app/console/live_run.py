@@ -1,0 +1,99 @@
+"""Live mode: frames arrive one by one and the knobs act on the running state; a turn never resets it.
+
+The screen is swept like an oscilloscope's: frame t of the run is drawn at t mod T, over what was there a sweep ago.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from knob_core.branches import Branches
+from knob_core.response import Response, State, respond
+from knob_core.settings import Settings
+
+
+@dataclass
+class LiveRun:
+    """A run in progress: its state, and the last T frames of every path."""
+
+    MOST_AT_ONCE = 64  # frames caught up in one go
+
+    playing: bool = True
+    due: int = 0  # frames asked for and not yet run
+    t: int = 0  # frames run so far
+    state: State | None = None
+    response: Response | None = None  # (R, T) with NaN where nothing has arrived yet
+    turns: list[tuple[int, Settings]] = field(default_factory=list)  # (frame, setting from there on)
+
+    def advance(self, branches: Branches, settings: Settings, method: str) -> None:
+        """Run the frames that are due with the knobs where they are now."""
+        paths, frames, classes = branches.z_static.shape
+        if self.response is None or self.response.g.shape != (paths, frames):
+            self.response = blank(paths, frames, classes)
+            self.state, self.t, self.turns = None, 0, []
+        if not self.turns or self.turns[-1][1] != settings:
+            self.turns.append((self.t, settings))
+        while self.due > 0:
+            start = self.t % frames
+            count = min(self.due, frames - start)
+            now, self.state = respond(cut(branches, start, start + count), settings, method, self.state or State())
+            for name in ("u", "g", "p_max", "predicted", "probabilities"):
+                getattr(self.response, name)[:, start : start + count] = getattr(now, name)
+            self.t += count
+            self.due -= count
+        self.turns = [turn for turn in self.turns if turn[0] > self.t - frames] or self.turns[-1:]
+
+    def window(self, branches: Branches, response: Response | None = None) -> tuple[Branches, Response]:
+        """The frames on the screen in the order in which they arrived, for measuring; of `response` where given."""
+        response = response or self.response
+        assert response is not None
+        frames = branches.z_static.shape[1]
+        if self.t <= frames:
+            return cut(branches, 0, self.t), part(response, np.arange(self.t))
+        order = (np.arange(frames) + self.t) % frames
+        rolled = Branches(
+            branches.z_static[:, order],
+            branches.z_dyn[:, order],
+            branches.u_star[:, order],
+            branches.labels,
+            branches.severity[order],
+        )
+        return rolled, part(response, order)
+
+    def gap(self, frames: int) -> np.ndarray:
+        """(T,) bool: a few frames ahead of the newest one, left blank on a swept screen to show where it is drawn."""
+        blank_here = np.zeros(frames, bool)
+        if self.t > frames:
+            blank_here[np.arange(self.t, self.t + max(2, frames // 60)) % frames] = True
+        return blank_here
+
+    def marks(self, frames: int) -> list[int]:
+        """Where on the screen the operator turned (the first entry is the start and no turn)."""
+        return [t % frames for t, _ in self.turns[1:] if t > self.t - frames]
+
+
+def blank(paths: int, frames: int, classes: int) -> Response:
+    """A screen on which nothing has been drawn."""
+    empty = np.full((paths, frames), np.nan)
+    return Response(
+        empty.copy(),
+        empty.copy(),
+        np.full((paths, frames, classes), np.nan),
+        empty.copy(),
+        np.full((paths, frames), -1),
+    )
+
+
+def cut(branches: Branches, start: int, end: int) -> Branches:
+    """Frames start <= t < end."""
+    return Branches(
+        branches.z_static[:, start:end], branches.z_dyn[:, start:end], branches.u_star[:, start:end],
+        branches.labels, branches.severity[start:end],
+    )  # fmt: skip
+
+
+def part(response: Response, order: np.ndarray) -> Response:
+    """Some frames of a response."""
+    return Response(*(getattr(response, name)[:, order] for name in ("u", "g", "probabilities", "p_max", "predicted")))

@@ -1,0 +1,60 @@
+"""What the shown stream becomes under the present setting, in numbers: now, pinned, and without Knob.
+
+Nothing here changes a state: the controller advances a live run before it asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.console.console_state import ConsoleState
+from app.console.shown_stream import ShownStream
+from knob_core.measures.stability import StreamMeasures, measure
+from knob_core.response import Response, respond
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One setting's numbers; `measures` is None while a live run has too few frames to measure."""
+
+    response: Response
+    measures: StreamMeasures | None
+    without_knob: StreamMeasures
+    pinned: Response | None = None
+    pinned_measures: StreamMeasures | None = None
+    newest: int | None = None  # live: the frame drawn last
+
+
+def evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
+    """The whole stream under the setting, or the frames of the live run that have arrived."""
+    branches = stream.branches
+    pinned = respond(branches, state.pin, stream.method)[0] if state.pin else None
+    live = state.live
+    if live is None or live.response is None:
+        response, _ = respond(branches, state.settings, stream.method)
+        measures = measure(branches, response)
+        pinned_measures = measure(branches, pinned) if pinned else None
+        return Outcome(response, measures, stream.measures_without, pinned, pinned_measures)
+    newest = (live.t - 1) % stream.frames
+    if live.t <= 2:
+        return Outcome(live.response, None, stream.measures_without, pinned, None, newest)
+    return Outcome(  # all of them over the frames that have arrived, or they could not be compared
+        live.response,
+        measure(*live.window(branches)),
+        measure(*live.window(branches, stream.without_knob)),
+        pinned,
+        measure(*live.window(branches, pinned)) if pinned else None,
+        newest,
+    )
+
+
+def quartiles(values: np.ndarray) -> np.ndarray:
+    """(3, T): first quartile, median, third quartile over the paths (R, T)."""
+    ordered = np.sort(values, axis=0)  # np.percentile takes ten times as long
+    position = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
+    below = np.floor(position).astype(int)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    part = (position - below)[:, None]
+    return ordered[below] * (1 - part) + ordered[above] * part

@@ -1,0 +1,32 @@
+"""The open panel: Step, Bode, Poles or Spring. Each is one file that makes a figure, a small table and one sentence.
+
+Numbers come from knob_core, pictures from app.figures. A registry is a dict: the tabs are its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from app.console.panels import bode_panel, poles_panel, spring_panel, step_panel
+from app.console.panels.panel_input import PanelInput
+
+__all__ = ["PANELS", "PanelInput", "panel"]
+
+PANELS = {  # id: (label, help)
+    "step": ("Step", "How the gate goes to a new level: measured on this stream, and by theory"),
+    "bode": ("Bode", "How much of a swing passes, and how late, at every frequency"),
+    "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
+    "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
+}
+_CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
+    "step": step_panel.content,
+    "bode": bode_panel.content,
+    "poles": poles_panel.content,
+    "spring": spring_panel.content,
+}
+
+
+def panel(name: str, shown: PanelInput, unit: str) -> dict[str, Any]:
+    """A PanelUpdate; `unit` is the frequency axis's."""
+    return {"id": name, "numbers": [], "note": "", **_CONTENT[name](shown, unit)}

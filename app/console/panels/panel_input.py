@@ -1,0 +1,52 @@
+"""What a panel draws from, and how its numbers are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.console.setting_words import acting_gate
+from knob_core.gates import Gate
+from knob_core.settings import Settings
+
+
+@dataclass(frozen=True)
+class PanelInput:
+    """One image's paths under the present setting."""
+
+    settings: Settings
+    method: str
+    u: np.ndarray  # (r, T)
+    u_star: np.ndarray  # (r, T)
+    severity: np.ndarray  # (T,)
+    newest: int | None = None  # live: the frame drawn last
+    pin: Settings | None = None
+
+    @property
+    def acting(self) -> Gate:
+        """The gate that acts from frame to frame."""
+        return acting_gate(self.settings, self.method)
+
+
+def frames_text(value: float) -> str:
+    """`12.0 fr`, or a dash."""
+    return f"{value:.1f} fr" if np.isfinite(value) else "–"
+
+
+def seconds_text(frames: float, frame_rate: float) -> str:
+    """Frames as seconds, or nothing."""
+    return f"{frames / frame_rate:.2f} s" if np.isfinite(frames) else ""
+
+
+def decibels_text(gain: float) -> str:
+    """`−3.0 dB`."""
+    return f"{20 * np.log10(gain):.1f} dB".replace("-", "−")
+
+
+def complex_text(z: complex) -> str:
+    """`0.512 + 0.300j`, or the real part alone."""
+    if abs(z.imag) <= 5e-4:
+        return f"{z.real:.3f}".replace("-", "−")
+    sign = "+" if z.imag >= 0 else "−"
+    return f"{z.real:.3f} {sign} {abs(z.imag):.3f}j".replace("-", "−")

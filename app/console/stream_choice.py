@@ -1,0 +1,72 @@
+"""Which stream is looked at, as plain values: they key every cache, fill the menus and stand in the link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from knob_core import methods
+from knob_core.schedules import SCHEDULES
+
+MODEL_ORDER = tuple(reversed(methods.METHODS))  # in menus: the newest method first
+CORRUPTIONS = {  # in families, as the benchmark has them; importing them from knob_core would import torch
+    "noise": ("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"),
+    "blur": ("defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "gaussian_blur"),
+    "weather": ("snow", "frost", "fog", "brightness", "spatter"),
+    "digital": ("contrast", "elastic_transform", "pixelate", "jpeg_compression", "saturate"),
+}
+CORRUPTION_NAMES = tuple(name for family in CORRUPTIONS.values() for name in family)
+IMAGES = 1000  # in the sample that ships
+FRAMES = (40, 1000)
+REALISATIONS = (1, 32)
+SEEDS = (0, 9999)
+DRAWN = "listed"  # the schedule that takes a list: drawn by hand, or read from a CSV file
+MAX_LINK_LIST = 2000  # characters of a listed schedule in a link
+
+Parameters = tuple[tuple[str, float | int | str], ...]
+
+
+@dataclass(frozen=True)
+class StreamChoice:
+    """One stream, or one that could be computed."""
+
+    method: str = methods.DEFAULT
+    model: int = 0  # the training seed of the checkpoint
+    image: int = 0  # of the stream's images (shipped), or of the sample (computed)
+    corruption: str = "shot_noise"
+    schedule: str = "step"
+    parameters: Parameters = ()  # those that differ from the schedule's own, sorted by name
+    frames: int = 240
+    realisations: int = 8
+    seed: int = 0  # of the noise
+
+    def __post_init__(self) -> None:
+        methods.get(self.method)
+        if self.corruption not in CORRUPTION_NAMES:
+            raise ValueError(f"corruption is {self.corruption!r}, expected one of {', '.join(CORRUPTION_NAMES)}")
+        if self.schedule not in SCHEDULES:
+            raise ValueError(f"schedule is {self.schedule!r}, expected one of {', '.join(SCHEDULES)}")
+        for name, value, (low, high) in (
+            ("image", self.image, (0, IMAGES - 1)),
+            ("frames", self.frames, FRAMES),
+            ("realisations", self.realisations, REALISATIONS),
+            ("seed", self.seed, SEEDS),
+            ("model", self.model, SEEDS),
+        ):
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise ValueError(f"{name} is {value!r}, expected a whole number in [{low}, {high}]")
+
+    def with_parameters(self, values: dict[str, float | int | str]) -> StreamChoice:
+        """The same stream with other schedule parameters; defaults are left out, so that equal streams are equal."""
+        known = {parameter.name: parameter for parameter in SCHEDULES[self.schedule].parameters}
+        kept = []
+        for name, value in sorted(values.items()):
+            if name not in known:
+                raise ValueError(f"{self.schedule} has no parameter {name!r}, it has {', '.join(known)}")
+            known[name].check(value)
+            if value != known[name].default:
+                kept.append((name, value))
+        return replace(self, parameters=tuple(kept))
+
+    def title(self) -> str:
+        """In a few words."""
+        return f"{self.corruption.replace('_', ' ')}, {SCHEDULES[self.schedule].label.lower()}"

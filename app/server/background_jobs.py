@@ -1,0 +1,87 @@
+"""Computations in background threads: progress, cancel, and a few results kept; no job runs twice at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+KEPT = 8  # results
+TURNS = threading.Semaphore(2)  # jobs at work; others wait
+
+
+class Cancelled(Exception):
+    """Nobody waits for the result any more."""
+
+
+@dataclass
+class Job:
+    """One computation; the page reads it, the worker writes to it."""
+
+    key: Any  # plain values that say what is computed
+    progress: float = 0.0
+    result: Any = None
+    error: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+    wanted_by: set[str] = field(default_factory=set)  # session ids
+
+    @property
+    def over(self) -> bool:
+        """Done, failed or cancelled."""
+        return self.result is not None or bool(self.error) or self.stop.is_set()
+
+
+class Jobs:
+    """All jobs of the process by their keys; `compute` makes a job's result, or raises Cancelled."""
+
+    def __init__(self, compute: Callable[[Job], Any]) -> None:
+        self._compute = compute
+        self._lock = threading.Lock()
+        self._jobs: OrderedDict[Any, Job] = OrderedDict()
+
+    def of(self, key: Any, session: str = "") -> Job:
+        """The job of a key for a session, started if there is none (a failed or cancelled one is tried again)."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or (job.over and job.result is None):
+                job = self._jobs[key] = Job(key)
+                threading.Thread(target=work, args=(job, self._compute), daemon=True, name="knob-compute").start()
+            job.wanted_by.add(session)
+            self._jobs.move_to_end(key)
+            for old in [k for k, j in self._jobs.items() if j.over][: max(0, len(self._jobs) - KEPT)]:
+                del self._jobs[old]
+            return job
+
+    def leave(self, session: str, but: Any = None) -> None:
+        """A session wants nothing more, `but` that; what no other session wants is stopped."""
+        with self._lock:
+            for key, job in self._jobs.items():
+                if key != but and session in job.wanted_by:
+                    job.wanted_by.remove(session)
+                    if not job.wanted_by:
+                        job.stop.set()
+
+    def forget(self, key: Any) -> None:
+        """Drop a job without a result, so that it may be asked for again."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and job.over and job.result is None:
+                del self._jobs[key]
+
+    def known(self, key: Any) -> Job | None:
+        """The job of a key, if there is one."""
+        with self._lock:
+            return self._jobs.get(key)
+
+
+def work(job: Job, compute: Callable[[Job], Any]) -> None:
+    """Run a job to its end: a result, an error in words, or cancelled."""
+    try:
+        with TURNS:
+            job.result = compute(job)
+    except Cancelled:
+        job.stop.set()
+    except Exception as error:  # whatever it was, the page names it and goes on
+        job.error = str(error) if isinstance(error, (ValueError, OSError)) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,164 @@
+// A stream and what the gate does to it: read-outs, scope, film strip and the open panel, all drawn from one message.
+// What no knob changes comes once for each stream (stream_background.js); the message names the stream.
+import { mountOnce } from "../page/component.js";
+import { addElement, find, setIfChanged } from "../page/dom.js";
+import { FrameScheduler } from "../page/frame_scheduler.js";
+import { Painter } from "../plot/painter.js";
+import { backgroundOf, onBackground } from "../stream_background.js";
+import { copyLink, savePicture } from "./export.js";
+import { FilmStrip } from "./film_strip.js";
+import { Panel } from "./panel.js";
+import { writeReadouts } from "./readouts.js";
+import { ScopeCursor } from "./scope_cursor.js";
+
+/** @import { Common, DisplayMessage, MountArguments, Palette, Part, PartHost } from "../messages.js" */
+/** @import { Request, StreamBackground, ViewRequest } from "../messages.js" */
+/** @import { Figure } from "../plot/figure_types.js" */
+
+const HTML = `
+  <div class="readouts" role="group" aria-label="read-outs"></div>
+  <figure class="scope">
+    <figcaption>
+      <span class="title"></span>
+      <span class="legend"></span>
+      <span class="at" aria-live="off"></span>
+      <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
+      <button type="button" class="png" title="Save scope and panel as a picture">PNG</button>
+    </figcaption>
+    <div class="plot">
+      <canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas>
+      <div class="cursor-line" hidden></div>
+    </div>
+    <div class="strip">
+      <span class="strip-label"></span>
+      <div class="film" role="group" aria-label="film strip"></div>
+    </div>
+  </figure>
+  <figure class="panel">
+    <figcaption>
+      <div class="tabs" role="tablist" aria-label="panel"></div>
+      <span class="axis-options"></span>
+    </figcaption>
+    <div class="body">
+      <canvas class="trace" role="img" aria-label="panel"></canvas>
+      <div class="side"></div>
+    </div>
+    <p class="note"></p>
+  </figure>`;
+
+const CURSOR_HELP = "Medians over the paths; the answer is the first path's, whose frames the film strip shows";
+const STRIP_HELP = "The first path's frames, and what the model takes them for; a wrong answer is red and crossed";
+
+/** @implements {Part<DisplayMessage>} */
+class Display {
+  /**
+   * @param {PartHost} host
+   * @param {DisplayMessage} message
+   */
+  constructor(host, message) {
+    /** @type {Palette} */
+    this.palette = {};
+    /** @type {(name: string, value: unknown) => void} */
+    this.setState = () => {};
+    /** @type {(message: Request) => boolean} */
+    this.send = () => false;
+    this.message = message;
+    this.view = { ...message.view };
+    this.font = "";
+    /** @type {StreamBackground | null} */
+    this.background = null;
+    /** @type {Figure | null} the scope's */
+    this.figure = null;
+    this.box = document.createElement("section");
+    this.box.className = "display";
+    this.box.innerHTML = HTML;
+    host.appendChild(this.box);
+    const part = (/** @type {string} */ selector) => find(this.box, selector, HTMLElement);
+    this.parts = { title: part(".scope .title"), legend: part(".legend"), readouts: part(".readouts") };
+    part(".at").title = CURSOR_HELP;
+    part(".strip").title = STRIP_HELP;
+    this.scope = new Painter(find(this.box, ".scope canvas", HTMLCanvasElement));
+    this.cursor = new ScopeCursor(this.box, this);
+    this.film = new FilmStrip(part(".strip"));
+    this.panel = new Panel(part(".panel"), message.constants, this);
+    part(".link").onclick = () => copyLink(part(".link"));
+    part(".png").onclick = () => savePicture(this);
+    this.redraw = new FrameScheduler(() => {
+      if (this.box.isConnected) this.draw();
+    });
+    new ResizeObserver(() => this.redraw.request()).observe(this.box);
+    onBackground(() => {
+      if (this.box.isConnected) this.redraw.request();
+    });
+  }
+
+  /**
+   * The visitor has chosen another panel, unit or frame rate.
+   * @param {Partial<ViewRequest>} change
+   */
+  changeView(change) {
+    Object.assign(this.view, change, { seq: this.view.seq + 1 });
+    this.send({ view: { ...this.view } });
+    this.setState("view", { ...this.view });
+  }
+
+  /** @param {Common & DisplayMessage} message */
+  update(message) {
+    this.message = message;
+    if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
+    this.redraw.request();
+  }
+
+  /** Draw the newest message, if the stream's background has come. */
+  draw() {
+    const { message, box } = this;
+    const background = backgroundOf(message.stream_id);
+    if (!background) return;
+    this.font ||= getComputedStyle(box).fontFamily; // reading it costs a style of the whole page
+    this.background = background;
+    this.figure = scopeFigure(background, message);
+    this.scope.draw(this.figure, this.palette, this.font);
+    this.writeCaption(background);
+    this.film.draw(background, message, this.scope);
+    writeReadouts(this.parts.readouts, message.constants.readouts, message.readouts);
+    this.panel.draw(message.panel);
+    this.cursor.refresh();
+    setIfChanged(box, "data-updates", "1"); // tests wait for it: something has been drawn
+    setIfChanged(box, "data-stream", message.stream_id);
+  }
+
+  /**
+   * Title, alternative text and legend of the scope.
+   * @param {StreamBackground} background
+   */
+  writeCaption(background) {
+    const { scope, constants } = this.message;
+    const { title, legend } = this.parts;
+    setIfChanged(title, "text", background.title);
+    setIfChanged(this.scope.canvas, "aria-label", background.alt);
+    const key = scope.legend.join();
+    if (legend.dataset.key === key) return;
+    legend.dataset.key = key;
+    legend.replaceChildren();
+    for (const kind of scope.legend) {
+      const [text, help] = constants.legend[kind];
+      addElement("i", kind, legend, text).title = help;
+    }
+  }
+}
+
+/**
+ * The scope: traces that no knob changes, then those of this setting.
+ * @param {StreamBackground} background
+ * @param {DisplayMessage} message
+ * @returns {Figure}
+ */
+function scopeFigure({ figure: { data, layout } }, { scope }) {
+  return { data: [...data, ...scope.data], layout: { ...layout, shapes: scope.shapes } };
+}
+
+/**
+ * The part of the Console's component.
+ * @param {MountArguments<Common & DisplayMessage>} component
+ */
+export default (component) => mountOnce(component, "display.css", (host, message) => new Display(host, message));

@@ -1,0 +1,128 @@
+// The panel below the scope: tabs, a figure or the spring, a small table and a sentence.
+import { addButton, addElement, find, setIfChanged } from "../page/dom.js";
+import { Painter } from "../plot/painter.js";
+import { SpringAnimation } from "./spring_animation.js";
+
+/** @import { DisplayConstants, PanelUpdate, ViewRequest } from "../messages.js" */
+/** @import { SpringHost } from "./spring_animation.js" */
+
+const FRAME_RATES = { min: 0.1, max: 1000 };
+
+/**
+ * What the panel needs of the display.
+ * @typedef {SpringHost & { changeView: (change: Partial<ViewRequest>) => void }} PanelHost
+ */
+
+/** One of Step, Bode, Poles and Spring. */
+export class Panel {
+  /**
+   * @param {HTMLElement} box
+   * @param {DisplayConstants} constants
+   * @param {PanelHost} host
+   */
+  constructor(box, constants, host) {
+    this.box = box;
+    this.host = host;
+    this.tabs = find(box, ".tabs", HTMLElement);
+    this.note = find(box, ".note", HTMLElement);
+    this.side = find(box, ".side", HTMLElement);
+    this.tableShape = "";
+    this.canvas = find(box, "canvas", HTMLCanvasElement);
+    this.painter = new Painter(this.canvas);
+    this.spring = new SpringAnimation(this.painter, host);
+    const options = find(box, ".axis-options", HTMLElement);
+    for (const { id, label, help } of constants.panels) this.addTab(id, label, help);
+    this.unit = this.addUnitMenu(options, constants.units);
+    this.frameRate = this.addFrameRateField(options);
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} label
+   * @param {string} help
+   */
+  addTab(id, label, help) {
+    const tab = addButton(this.tabs, label, help, () => this.host.changeView({ panel: id }));
+    tab.dataset.panel = id;
+    tab.setAttribute("role", "tab");
+    tab.onkeydown = ({ key }) => {
+      const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+      if (!step) return;
+      const all = [...this.tabs.querySelectorAll("button")];
+      const next = all[(all.indexOf(tab) + step + all.length) % all.length];
+      next.focus();
+      next.click();
+    };
+  }
+
+  /**
+   * @param {Element} parent
+   * @param {string[]} units
+   */
+  addUnitMenu(parent, units) {
+    const menu = addElement("select", "", parent);
+    menu.setAttribute("aria-label", "frequency unit");
+    menu.title = "The unit of the frequency axis; Hz needs the frame rate";
+    for (const unit of units) menu.add(new Option(unit, unit));
+    menu.onchange = () => this.host.changeView({ unit: menu.value });
+    return menu;
+  }
+
+  /** @param {Element} parent */
+  addFrameRateField(parent) {
+    const label = addElement("label", "", parent);
+    const field = addElement("input", "", label);
+    field.type = "number";
+    Object.assign(field, FRAME_RATES, { step: "any" });
+    field.setAttribute("aria-label", "frame rate");
+    label.append(" frames/s");
+    label.title = "Frames a second of your camera: turns frames into seconds and cycles/frame into Hz";
+    field.onchange = () => {
+      const frame_rate = Number(field.value);
+      if (frame_rate >= FRAME_RATES.min && frame_rate <= FRAME_RATES.max) this.host.changeView({ frame_rate });
+      else field.value = String(this.host.view.frame_rate);
+    };
+    return field;
+  }
+
+  /** @param {PanelUpdate} message */
+  draw(message) {
+    const { view, palette, font } = this.host;
+    for (const tab of this.tabs.querySelectorAll("button")) {
+      const open = tab.dataset.panel === message.id;
+      setIfChanged(tab, "aria-selected", String(open));
+      setIfChanged(tab, "tabIndex", open ? 0 : -1);
+      if (open) setIfChanged(this.canvas, "aria-label", tab.title);
+    }
+    setIfChanged(this.unit, "hidden", message.id !== "bode");
+    if (this.unit.value !== view.unit) this.unit.value = view.unit;
+    const root = this.box.getRootNode();
+    const typing = root instanceof ShadowRoot && root.activeElement === this.frameRate;
+    if (!typing && this.frameRate.value !== String(view.frame_rate)) this.frameRate.value = String(view.frame_rate);
+    setIfChanged(this.note, "text", message.note);
+    this.writeTable(message.numbers);
+    this.spring.show(message.spring ?? null);
+    if (message.figure) this.painter.draw(message.figure, palette, font);
+  }
+
+  /**
+   * The table beside the figure; its first row and its first column are headings.
+   * @param {string[][]} rows
+   */
+  writeTable(rows) {
+    const { side } = this;
+    setIfChanged(side, "hidden", !rows.length);
+    const shape = rows.map((cells) => cells.length).join();
+    if (this.tableShape !== shape) {
+      this.tableShape = shape;
+      side.replaceChildren();
+      const table = addElement("table", "", side);
+      rows.forEach((cells, i) => {
+        const row = addElement("tr", "", table);
+        cells.forEach((_, j) => addElement(i === 0 || j === 0 ? "th" : "td", "", row));
+      });
+    }
+    const cells = side.querySelectorAll("th, td");
+    rows.flat().forEach((text, i) => setIfChanged(cells[i], "text", text));
+  }
+}

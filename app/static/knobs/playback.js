@@ -1,0 +1,73 @@
+// Live mode: play and pause, leave, frames per second, and the button that pins a setting to compare with.
+import { addButton, addElement, find, setIfChanged } from "../page/dom.js";
+
+/** @import { Controls, ControlsConstants } from "../messages.js" */
+
+const DEFAULT_SPEED = 10; // frames/s
+
+/** Buttons, and the timer that asks for frames while playing. */
+export class Playback {
+  /**
+   * @param {Element} box  of the controls
+   * @param {ControlsConstants} spec
+   * @param {Controls} values  changed here
+   * @param {(settled: boolean) => void} onChange  `settled` is false for one more frame of a running stream
+   */
+  constructor(box, { help, speeds }, values, onChange) {
+    const row = find(box, ".transport", HTMLElement);
+    this.box = box;
+    this.values = values;
+    this.onChange = onChange;
+    this.note = find(box, ".pinned", HTMLElement);
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined;
+    this.play = addButton(row, "", help.play, () => this.change({ playing: !values.playing, live: true }));
+    this.play.className = "play";
+    this.leave = addButton(row, "■", help.stop, () => this.change({ playing: false, live: false }));
+    this.leave.setAttribute("aria-label", "leave live mode");
+    const select = addElement("select", "", row);
+    select.title = help.speed;
+    select.setAttribute("aria-label", "speed");
+    for (const speed of speeds) select.add(new Option(`${speed} fps`, String(speed)));
+    select.value = String(values.speed ?? DEFAULT_SPEED);
+    select.onchange = () => this.change({ speed: Number(select.value) });
+    this.pin = addButton(row, "pin A", help.pin, () => this.change({ pin_presses: values.pin_presses + 1 }));
+  }
+
+  /** @param {Partial<Controls>} change */
+  change(change) {
+    Object.assign(this.values, change);
+    if (!("pin_presses" in change)) this.restartTimer();
+    this.onChange(true);
+  }
+
+  /** While playing, ask for one more frame at every tick; Python catches up where it was slower. */
+  restartTimer() {
+    clearInterval(this.timer);
+    if (!this.values.playing) return;
+    this.timer = setInterval(
+      () => {
+        if (!this.box.isConnected) clearInterval(this.timer);
+        else if (!document.hidden) {
+          this.values.frames_requested += 1;
+          this.onChange(false);
+        }
+      },
+      1000 / (this.values.speed || DEFAULT_SPEED),
+    );
+  }
+
+  /**
+   * @param {Controls} values
+   * @param {string} pinned  the pinned setting in words, "" where there is none
+   */
+  paint({ playing, live }, pinned) {
+    setIfChanged(this.play, "text", playing ? "❚❚ pause" : "▶ play");
+    setIfChanged(this.play, "aria-pressed", String(playing));
+    setIfChanged(this.leave, "disabled", !live);
+    setIfChanged(this.pin, "text", pinned ? "unpin A" : "pin A");
+    setIfChanged(this.pin, "aria-pressed", String(Boolean(pinned)));
+    setIfChanged(this.note, "hidden", false); // an empty line is kept, or the buttons would move when it is written
+    setIfChanged(this.note, "text", pinned ? `A (dashed): ${pinned}` : "");
+  }
+}

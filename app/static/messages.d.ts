@@ -1,0 +1,316 @@
+// Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component
+// with. Python trusts nothing that the page sends.
+import type { Figure, PackedNumbers, Shape, Trace } from "./plot/figure_types.js";
+import type { KnobSocket } from "./page/knob_socket.js";
+
+declare global {
+  /** Open connections by session token (page/knob_socket.js). */
+  var __knobSockets: Map<string, KnobSocket> | undefined;
+}
+
+// --- Mounting ---
+
+/** Colours by name, as "#rrggbb" (knob_core/palette.py). */
+export type Palette = Record<string, string>;
+export type Palettes = Record<"light" | "dark", Palette>;
+
+/** What every message has (app/widgets/browser_component.py). */
+export interface Common {
+  base: string; // address of app/static/
+  palettes: Palettes;
+}
+
+/** Where a component lives: Streamlit's shadow root for it, or one of ours. */
+export type PartHost = (ShadowRoot | HTMLElement) & {
+  _part?: Part<any> | null; // browser tests read it; null while it is being built
+};
+
+/** One component in the page. */
+export interface Part<Message> {
+  box: HTMLElement;
+  palette: Palette;
+  setState(name: string, value: unknown): void; // to Python, through Streamlit
+  send(message: Request): boolean; // to Python, over the WebSocket; whether it could be sent
+  update(message: Common & Message): void;
+  connectionLost?(): void;
+}
+
+/** The argument of a component's default function; `send` is ours and absent where Streamlit calls. */
+export interface MountArguments<Message> {
+  parentElement: PartHost;
+  data: Message;
+  setStateValue(name: string, value: unknown): void;
+  send?(message: Request): boolean;
+}
+
+// --- Page to Python ---
+
+export type Mode = "continuous" | "reset";
+export type Regime = "" | "under" | "critical" | "over";
+
+/** What all controls are set to. Lessons have other knobs than zeta and omega_n. */
+export interface Controls {
+  mount: string; // random name of the mounted component; sequence numbers count within it
+  seq: number; // counts messages
+  epoch: number; // of the values that Python has set last; values of another epoch are ignored
+  turn: number; // turns begun so far
+  released: boolean; // no knob is held
+  on?: boolean;
+  memory?: boolean;
+  mode?: Mode;
+  zeta?: number;
+  omega_n?: number; // rad/frame
+  pin_presses: number; // how often the pin button was pressed
+  live: boolean; // live mode is on
+  playing: boolean;
+  frames_requested: number; // frames asked for so far in live mode
+  speed?: number; // frames/s of live mode
+  [knob: string]: number | string | boolean | undefined;
+}
+
+/** What the visitor looks at; Python sends it back as it took it. */
+export interface ViewRequest {
+  panel: string;
+  unit: string; // of the frequency axis
+  frame_rate: number; // frames/s of the visitor's camera
+  epoch: number;
+  seq: number;
+}
+
+/** One message on the WebSocket. */
+export interface Request {
+  token?: string; // opens the session's endpoint; page/knob_socket.js adds it
+  controls?: Controls;
+  view?: ViewRequest;
+}
+
+// --- Python to page: with every turn ---
+
+/** One answer, with a message for each part of the component. */
+export interface Update {
+  answer: number; // answers so far; of two updates the higher one counts
+  controls: ControlsUpdate;
+  display?: DisplayUpdate;
+  sheet?: SheetUpdate;
+}
+
+export interface ControlsUpdate {
+  seq: number; // of the Controls that this answers
+  epoch: number;
+  values: Partial<Controls>; // obeyed when the epoch is new
+  server_ms?: number; // how long Python took
+  regime: Regime;
+  words: string; // what the setting does
+  pinned: string; // the pinned setting in words
+}
+
+export interface DisplayUpdate {
+  seq: number;
+  stream_id: string; // which StreamBackground belongs to it
+  view: ViewRequest;
+  caption: string; // for the saved picture
+  scope: ScopeUpdate;
+  film: FilmUpdate;
+  panel: PanelUpdate;
+  readouts: ReadoutUpdate[]; // in the order of DisplayConstants.readouts
+  runs: [number, number]; // of the page's script, and answers so far; for tests
+}
+
+/** Traces and shapes over those of the StreamBackground. */
+export interface ScopeUpdate {
+  data: Trace[];
+  shapes: Shape[];
+  legend: string[]; // keys of DisplayConstants.legend
+}
+
+/** The model's answers to the frames of the first path. */
+export interface FilmUpdate {
+  predicted: (number | null)[]; // class at the film's frames; null where none has arrived yet
+  confidence: number[];
+  every_frame: PackedNumbers; // (T,) class, -1 where none has arrived yet
+}
+
+export interface PanelUpdate {
+  id: string;
+  figure: Figure | null; // null: the spring is drawn instead
+  spring?: SpringUpdate;
+  numbers: string[][]; // a table; its first row and first column are headings
+  note: string;
+}
+
+export interface SpringUpdate {
+  u: PackedNumbers; // (T,) where the mass is
+  u_star: PackedNumbers; // (T,) where it is pulled to
+  range: [number, number];
+  first: number; // frame of the first number
+  live: boolean;
+  zeta: number;
+  omega_n: number;
+}
+
+export interface ReadoutUpdate {
+  now: string;
+  beside: string; // small, after the number
+  rest: [string, string][]; // [name, value]
+  worse: boolean; // clearly worse than without Knob
+}
+
+// --- Python to page: when a component is mounted ---
+
+/** The data of a component with two parts. */
+export interface Mount {
+  base: string; // address of app/static/
+  palettes: Palettes;
+  endpoint: Endpoint;
+  constants: Constants;
+  update: Update;
+}
+
+/** What no knob changes, for each part of the component. */
+export interface Constants {
+  controls: ControlsConstants;
+  display?: DisplayConstants;
+  sheet?: object;
+}
+
+/** Where the WebSocket is. */
+export interface Endpoint {
+  path: string; // below the server's base path
+  token: string; // opens this session's endpoint
+}
+
+/** What a part gets: what no knob changes, and its part of an update. */
+export type ControlsMessage = ControlsUpdate & { constants: ControlsConstants };
+export type DisplayMessage = DisplayUpdate & { constants: DisplayConstants };
+
+export interface ControlsConstants {
+  knobs: KnobSpec[];
+  presets: Preset[];
+  switches: boolean; // memory and mode are shown
+  transport: boolean; // live mode and pin are shown
+  speeds: number[]; // frames/s
+  help: Record<"memory" | "continuous" | "reset" | "play" | "stop" | "speed" | "pin", string>;
+}
+
+export interface KnobSpec {
+  id: string;
+  symbol: string;
+  name: string;
+  low: number;
+  high: number;
+  home: number;
+  unit: string;
+  words: [string, string]; // at the low and the high end
+  ticks: number[];
+  zones: [number, number, string][]; // from, to, kind
+  help: string;
+  trained?: number | null; // the value that training found
+}
+
+export interface Preset {
+  id: string;
+  label: string;
+  help: string;
+  on: boolean;
+  zeta?: number; // absent in "off"
+  omega_n?: number;
+}
+
+export interface DisplayConstants {
+  panels: { id: string; label: string; help: string }[];
+  units: string[];
+  readouts: { id: string; label: string; help: string }[];
+  legend: Record<string, [string, string]>; // kind -> label, help
+}
+
+/** What no knob changes of a stream's display; sent once for each stream. */
+export interface StreamBackground {
+  id: string;
+  title: string;
+  alt: string; // of the scope
+  figure: Figure;
+  film: FilmStrip | null;
+  truth: number; // class, -1 where unknown
+  classes: string[];
+  short: string[]; // the same, abbreviated
+}
+
+/** Pictures side by side in one image. */
+export interface FilmStrip {
+  sprite: string; // data URL
+  frames: number[];
+}
+
+// --- Figure sheet (app/widgets/figure_sheet.py, app/figures/figure_parts.py) ---
+
+export interface SheetUpdate {
+  seq: number;
+  figures: FigureSpec[];
+  cards: Card[];
+  table: ComparisonTable | null;
+  picked: string; // "figure/target"
+  label: string;
+  reveal: string; // key of the container that shows what a pick brings
+  runs?: [number, number];
+}
+
+/** A figure with what stands around it. */
+export interface FigureSpec {
+  id: string;
+  figure: Figure;
+  title: string;
+  alt: string;
+  note: string;
+  span: number; // of 12 columns
+  height: number; // pixels
+  legend?: [string, string, string][]; // kind of mark, colour, text
+  targets?: Target[];
+  grid?: CellGrid;
+}
+
+/** A rectangle in data coordinates that can be picked. */
+export interface Target {
+  id: string;
+  label: string;
+  x: [number, number];
+  y: [number, number];
+  row: number; // for the arrow keys
+}
+
+/** Cells of a heat map, each with a text, all of which can be picked; row by row from the top. */
+export interface CellGrid {
+  ids: string[]; // of rows
+  names: string[]; // of rows
+  columns: number[];
+  text: string[];
+}
+
+export interface Card {
+  id: string;
+  label: string;
+  now: string;
+  rest: [string, string][];
+  help: string;
+  mood?: string; // "good" or "bad"
+}
+
+export interface ComparisonTable {
+  caption: string;
+  head: [string, string][]; // text, help
+  rows: { name: string; help: string; cells: string[] }[];
+}
+
+// --- Image gallery, severity sketch (app/widgets/image_gallery.py, app/widgets/severity_sketch.py) ---
+
+export interface GalleryMessage {
+  sprite: string;
+  columns: number;
+  rows: number;
+  items: { id: number; cell: number; label: string; ready: boolean }[];
+  chosen: number;
+}
+
+export interface SketchMessage {
+  values: number[]; // severities
+  epoch: number; // new values are taken when it has changed
+}

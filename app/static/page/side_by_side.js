@@ -1,0 +1,111 @@
+// Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of
+// seven. While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
+import { openSocket } from "./knob_socket.js";
+import { loadStylesheet } from "./theme.js";
+
+/** @import { Mount, MountArguments, PartHost, Update } from "../messages.js" */
+/** @import { KnobSocket } from "./knob_socket.js" */
+
+/**
+ * A part's name, which is also its key in an update, and the function that mounts it.
+ * @typedef {[string, (component: MountArguments<any>) => void]} NamedPart
+ */
+
+/** @type {WeakMap<PartHost, Pair>} */
+const pairs = new WeakMap();
+
+/** Both parts in one host. */
+class Pair {
+  /**
+   * @param {string} name  of the pair: its class and its stylesheet
+   * @param {NamedPart[]} parts  from left to right
+   * @param {MountArguments<Mount>} component
+   */
+  constructor(name, parts, component) {
+    this.parts = parts;
+    this.host = component.parentElement;
+    this.component = component;
+    /** @type {{ token: string, update: Update } | null} */
+    this.shown = null;
+    /** @type {KnobSocket | null} */
+    this.socket = null;
+    const grid = document.createElement("div");
+    grid.className = name;
+    /** @type {PartHost[]} */
+    this.places = parts.map(([part]) => {
+      const place = document.createElement("div");
+      place.className = `${part}-place`;
+      grid.appendChild(place);
+      return place.attachShadow({ mode: "open" });
+    });
+    loadStylesheet(this.host, component.data.base, `${name}.css`);
+    this.host.appendChild(grid);
+  }
+
+  /**
+   * A message from Streamlit.
+   * @param {MountArguments<Mount>} component
+   */
+  update(component) {
+    this.component = component;
+    const { endpoint, base, update } = component.data;
+    this.socket = openSocket(
+      endpoint,
+      base,
+      (newer) => {
+        if (this.host.isConnected) this.show(newer);
+      },
+      () => this.places.forEach((place) => place._part?.connectionLost?.()),
+    );
+    this.show(update);
+  }
+
+  /**
+   * Show an update, unless a newer one of the same session is shown already.
+   * @param {Update} update
+   */
+  show(update) {
+    const { data, setStateValue } = this.component;
+    const { base, palettes } = data;
+    this.shown = newerOf(this.shown, { token: data.endpoint.token, update });
+    /** @type {Record<string, any>} */
+    const updates = this.shown.update;
+    /** @type {Record<string, any>} */
+    const constants = data.constants;
+    // From right to left: the picture first, because the controls send the next values when they have their answer.
+    for (let i = this.parts.length - 1; i >= 0; i--) {
+      const [part, mount] = this.parts[i];
+      mount({
+        parentElement: this.places[i],
+        data: { base, palettes, constants: constants[part], ...updates[part] },
+        setStateValue,
+        send: (message) => this.socket?.send(message) ?? false,
+      });
+    }
+  }
+}
+
+/**
+ * The update with the higher answer number; the second one where they are equal or of two sessions.
+ * @template {{ token: string, update: { answer: number } }} Numbered
+ * @param {Numbered | null} shown
+ * @param {Numbered} next
+ * @returns {Numbered}
+ */
+export function newerOf(shown, next) {
+  return shown && shown.token === next.token && shown.update.answer > next.update.answer ? shown : next;
+}
+
+/**
+ * A component made of two parts; its constants and updates have one entry for each part, under its name.
+ * @param {string} name
+ * @param {NamedPart[]} parts
+ * @returns {(component: MountArguments<Mount>) => void}
+ */
+export function sideBySide(name, parts) {
+  return (component) => {
+    let pair = pairs.get(component.parentElement);
+    if (!pair) pairs.set(component.parentElement, (pair = new Pair(name, parts, component)));
+    pair.update(component);
+  };
+}

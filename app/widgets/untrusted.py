@@ -1,0 +1,25 @@
+"""Values and texts from outside (browser, link, file): numbers are clamped, counts checked, Markdown escaped."""
+
+from __future__ import annotations
+
+import math
+import re
+
+
+def clamp(value: object, bounds: tuple[float, float], otherwise: float) -> float:
+    """A number within bounds; `otherwise` where it is no finite number."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return otherwise
+    return min(bounds[1], max(bounds[0], number)) if math.isfinite(number) else otherwise
+
+
+def whole(value: object, otherwise: int) -> int:
+    """A count: an int in [0, 2^31); `otherwise` for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else otherwise
+
+
+def escape_markdown(text: str) -> str:
+    """Untrusted text for Markdown: shown as it is; no picture, link, formula or HTML in it takes effect."""
+    return re.sub(r"([\\`*_{}\[\]#!|<>~$:&])", r"\\\1", text.replace("\n", " "))

@@ -1,0 +1,147 @@
+"""A visitor's uploaded stream as the console shows it: from logits, or from pictures through a shipped model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.console.protocol import StreamBackground
+from app.console.shipped_models import FOLDER, trained_knobs
+from app.console.shown_stream import ShownStream
+from knob_core import methods
+from knob_core.branches import Branches
+from knob_core.data import CLASSES
+from knob_core.library.film_strips import film_frames
+from knob_core.uploads import Pictures, Uploaded
+from knob_core.wrap.command import Command
+
+MOST_FRAMES = 2000  # of a stream that is looked at while knobs turn
+MOST_VALUES = 2_000_000  # logits in all: more would make a drag slow
+NEEDS_LABELS = "right answers, confident errors and miscalibration"
+
+
+@dataclass(frozen=True)
+class UploadedStream(ShownStream):
+    """A stream with classes of its own."""
+
+    names: tuple[str, ...] = ()
+    severity_known: bool = True
+
+    @property
+    def drawn_severity(self) -> np.ndarray:
+        """Nothing where nothing was recorded: 0 would say that the pictures were clean."""
+        known = super().drawn_severity
+        return known if self.severity_known else np.full_like(known, np.nan)
+
+    def background(self) -> StreamBackground:
+        """As a shipped stream's, with the visitor's classes."""
+        background = super().background()
+        short = background["short"] if self.names == CLASSES else list(self.names)
+        return {**background, "classes": list(self.names), "short": short}
+
+    @property
+    def labelled(self) -> bool:
+        """Some path has a label."""
+        return bool((self.branches.labels >= 0).any())
+
+
+def file_id(files: Sequence[tuple[str, bytes]]) -> str:
+    """A short name for some files, from what is in them."""
+    digest = hashlib.sha256()
+    for name, content in files:
+        digest.update(f"{len(name)} {name} {len(content)} ".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def of_logits(
+    id: str, title: str, uploaded: Uploaded, command: Command | None = None
+) -> tuple[UploadedStream, list[str]]:
+    """The stream, and what the visitor should know about it."""
+    paths, frames, classes = uploaded.z_dyn.shape
+    kept_frames = min(frames, MOST_FRAMES)
+    kept_paths = min(paths, max(1, MOST_VALUES // (kept_frames * classes)))
+    kept = replace(
+        uploaded,
+        z_static=uploaded.z_static[:kept_paths, :kept_frames],
+        z_dyn=uploaded.z_dyn[:kept_paths, :kept_frames],
+        u_star=None if uploaded.u_star is None else uploaded.u_star[:kept_paths, :kept_frames],
+        labels=uploaded.labels[:kept_paths, :kept_frames],
+        severity=None if uploaded.severity is None else uploaded.severity[:kept_frames],
+    )
+    branches = kept.branches(command)
+    if branches.labels.ndim == 2:  # the console shows one label a stream: one that changes counts as unknown
+        steady = (kept.labels == kept.labels[:, :1]).all(axis=1)
+        branches = replace(branches, labels=np.where(steady, kept.labels[:, 0], -1))
+    notes = []
+    if (kept_paths, kept_frames) != (paths, frames):
+        notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")
+    if uploaded.z_dyn is uploaded.z_static:
+        notes.append("One classifier: its own past is the static branch, so memory must be on for the knobs to act.")
+    if not uploaded.labelled:
+        notes.append(f"The file has no labels: {NEEDS_LABELS} need them and stay empty.")
+    elif (branches.labels < 0).any():
+        changing = int((branches.labels < 0).sum())
+        notes.append(
+            f"{changing} of {kept_paths} streams have no label or a changing one; they do not count for {NEEDS_LABELS}."
+        )
+    if uploaded.severity is None:
+        notes.append("No severity was recorded, so lag after a step cannot be told.")
+    names = CLASSES if classes == len(CLASSES) else tuple(f"class {k}" for k in range(classes))
+    return UploadedStream(
+        id, title, methods.DEFAULT, branches, 1, names=tuple(names), severity_known=uploaded.severity is not None
+    ), notes
+
+
+def shipped_model() -> tuple[str, int] | None:
+    """The model that looks at uploaded pictures: (method, seed), None where none ships."""
+    found = sorted(FOLDER.glob(f"{methods.DEFAULT}-s*.safetensors"))
+    return (methods.DEFAULT, int(found[0].stem.rpartition("-s")[2])) if found else None
+
+
+def of_pictures(
+    id: str, title: str, pictures: Pictures, tell: Callable[[float], object]
+) -> tuple[UploadedStream, list[str]]:
+    """Run the pictures through the shipped model; `tell` hears the progress in [0, 1]."""
+    model = shipped_model()
+    if model is None:
+        raise ValueError(
+            f"there is no {methods.DEFAULT} checkpoint in {FOLDER}, so pictures cannot be judged; logits can"
+        )
+    import torch
+
+    from knob_core import checkpoint, devices
+    from knob_core.data.pixels import to_unit
+
+    images, labels = pictures.images[:MOST_FRAMES], pictures.labels[:MOST_FRAMES]
+    device = devices.pick()
+    net = checkpoint.load(FOLDER / f"{model[0]}-s{model[1]}.safetensors", device)
+    parts = []
+    for start in range(0, len(images), 100):
+        tell(start / len(images))
+        with torch.inference_mode():
+            parts.append([x.cpu().numpy() for x in net(to_unit(images[start : start + 100], device))])
+    z_static, z_dyn, u_star = (np.concatenate(part)[None] for part in zip(*parts, strict=True))
+    steady = (labels == labels[0]).all()
+    truth = np.array([labels[0] if steady else -1])
+    branches = Branches(z_static, z_dyn, u_star, truth, np.zeros(len(images), np.float32))
+    notes = [f"{len(images)} frames, each the middle square of its picture in 32 x 32, seen by {net.method}."]
+    if len(images) < len(pictures.images):
+        notes.append(f"Shown are the first {len(images)} of {len(pictures.images)} frames.")
+    if truth[0] < 0:
+        known = "change on the way" if (labels >= 0).any() else "are unknown"
+        notes.append(f"The labels {known}: {NEEDS_LABELS} stay empty.")
+    pixels = np.moveaxis(images[film_frames(len(images))], 1, -1)
+    return UploadedStream(
+        id,
+        title,
+        net.method,
+        branches,
+        1,
+        pixels=pixels,
+        trained=trained_knobs(*model),
+        names=CLASSES,
+        severity_known=False,
+    ), notes

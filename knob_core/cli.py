@@ -1,0 +1,112 @@
+"""The command `knob`: `knob app`, `knob train ...`, `knob evaluate ...`; the same as `python -m ...` in a clone.
+
+The installed package is the library `knob_core` alone. The console (app/) and the commands of train/ are run from a
+clone of the repository: the one that the current folder is in, else the one that this package was installed from with
+`pip install -e`. Each runs in a Python process of its own that finds the clone's packages first.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from knob_core.assets import ROOT
+
+
+class Command(NamedTuple):
+    """What one word after `knob` runs."""
+
+    module: str  # as in `python -m module`
+    needs: tuple[str, ...]  # packages that the base installation does not bring
+    extra: str  # the extra that does
+    says: str
+
+
+COMMANDS = {
+    "app": Command("streamlit", ("streamlit", "plotly", "pandas"), "app", "open the console"),
+    "train": Command("train.fit", ("tqdm",), "train", "train a method"),
+    "evaluate": Command("train.evaluate", ("pandas", "tqdm"), "train", "measure checkpoints on corrupted images"),
+    "report": Command("train.report", ("pandas", "matplotlib"), "train", "write RESULTS.md from the measured tables"),
+    "export": Command("train.export", (), "export", "write ONNX and torch.export files"),
+}
+MARKS = ("pyproject.toml", "knob_core/__init__.py", "app/main.py", "train/__init__.py")  # what a clone has
+
+
+def clone(start: Path) -> Path | None:
+    """The clone that `start` is in, else the one this package is used from, if any."""
+    for folder in (*(start, *start.parents), ROOT):
+        if all((folder / mark).is_file() for mark in MARKS):
+            return folder
+    return None
+
+
+def usage() -> str:
+    """What `knob --help` prints."""
+    lines = [f"  knob {name:10}{command.says}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: knob COMMAND [arguments of the command]",
+            "",
+            *lines,
+            "",
+            "knob COMMAND --help shows a command's arguments. Every command needs a clone of the repository;",
+            "what the installed package is for needs none: from knob_core.runtime import KnobStream.",
+        ]
+    )
+
+
+def arguments_of(name: str, given: Sequence[str], root: Path) -> list[str]:
+    """The process that a command is."""
+    run = [sys.executable, "-m", COMMANDS[name].module]
+    return [*run, "run", str(root / "app" / "main.py"), *given] if name == "app" else [*run, *given]
+
+
+def problem(name: str, root: Path | None) -> str | None:
+    """Why a command cannot run, in one line that says what to do; None where it can."""
+    if name not in COMMANDS:
+        return f"no command {name!r}, expected one of {', '.join(COMMANDS)}"
+    if root is None:
+        return f"`knob {name}` needs a clone of the repository: go into one, or install it with pip install -e CLONE"
+    missing = [package for package in COMMANDS[name].needs if importlib.util.find_spec(package) is None]
+    if missing:
+        return f"`knob {name}` needs {', '.join(missing)}: pip install '{root}[{COMMANDS[name].extra}]'"
+    return None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command in place of this process, or say in one line why not."""
+    name, *given = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if name in ("-h", "--help"):
+        print(usage())
+        return 0
+    if name == "--version":
+        print(f"knob {installed_version()}")
+        return 0
+    root = clone(Path.cwd())
+    wrong = problem(name, root)
+    if wrong is not None or root is None:
+        print(f"knob: {wrong}", file=sys.stderr)
+        return 2
+    path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+    process = arguments_of(name, given, root)
+    environment = {**os.environ, "PYTHONPATH": path}
+    if os.name == "posix":  # signals reach the command itself
+        os.execve(process[0], process, environment)
+    return subprocess.run(process, env=environment, check=False).returncode
+
+
+def installed_version() -> str:
+    try:
+        return version("knob")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

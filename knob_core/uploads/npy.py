@@ -1,0 +1,68 @@
+"""Read one uploaded .npy array; its header is read and judged before anything is allocated.
+
+Numbers are returned as float64, text as `Words`; whatever would need unpickling is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+
+from knob_core.csv_columns import Words
+from knob_core.uploads.budget import Budget
+from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES, said
+
+HEADER = (ValueError, SyntaxError, TokenError, TypeError, LookupError, RecursionError, MemoryError)  # it is Python text
+READERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_npy(name: str, content: bytes, budget: Budget, most: int = MAX_VALUES) -> np.ndarray | Words:
+    """At most `most` numbers as float64, or words, in the shape the file has."""
+    file = io.BytesIO(content)
+    shape, dtype = _header(name, file)
+    if dtype.kind not in "fiuU":
+        raise ValueError(f"{name} has dtype {str(dtype)[:40]}, expected real numbers, or text for names")
+    values = math.prod(shape)
+    if values > most:
+        raise ValueError(f"{name} declares shape {str(shape)[:80]}, expected at most {most:,} numbers")
+    if (held := len(content) - file.tell()) != values * dtype.itemsize:
+        raise ValueError(f"{name} is cut short or padded: {held:,} bytes for shape {str(shape)[:80]}")
+    budget.spend(name, values * max(dtype.itemsize, 8))
+    file.seek(0)
+    array = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "U":
+        return _words(name, array)
+    with np.errstate(over="ignore"):  # more than float64 holds becomes infinite, which is refused by its place
+        return array.astype(np.float64)
+
+
+def _header(name: str, file: io.BytesIO) -> tuple[tuple[int, ...], np.dtype]:
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in READERS:
+            raise ValueError(f"format {version} is not read here")
+        shape, _, dtype = READERS[version](file)
+    except HEADER as error:
+        raise ValueError(f"{name} is damaged, or no .npy array ({said(error)})") from error
+    if any(type(n) is not int or n < 0 for n in shape):
+        raise ValueError(f"{name} declares shape {str(shape)[:80]}, expected whole numbers")
+    return shape, dtype
+
+
+def _words(name: str, array: np.ndarray) -> Words:
+    """Text as `Words`; numpy's own text may hold what is no character."""
+    try:
+        texts, codes = np.unique(array, return_inverse=True)
+        found = tuple(str(text).strip() for text in texts)
+    except (ValueError, UnicodeError, SystemError) as error:
+        raise ValueError(f"{name} holds text that is no Unicode") from error
+    if len(found) > MAX_CLASSES + 1:
+        raise ValueError(f"{name} has {len(found):,} different names, expected at most {MAX_CLASSES:,}")
+    return Words(codes.reshape(array.shape), found)

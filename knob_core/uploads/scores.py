@@ -1,0 +1,46 @@
+"""Numbers a class and frame as logits: checked, and where they are probabilities, their logarithms.
+
+p = softmax(z) does not change when z is replaced by log p, so log p are logits of the same answers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+LARGEST = 1e6  # more than any logit
+TOLERANCE = 0.01  # by which rows of probabilities may miss 1: they are often rounded
+LEAST = 1e-6  # probability of a class that was ruled out
+
+
+def as_logits(name: str, key: str, z: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Logits (R, T, K) from finite numbers or -inf, and a sentence for everything that was changed."""
+    ruled_out = np.isneginf(z)  # (R, T, K)
+    require_finite(name, key, z, ruled_out)
+    if ruled_out.any():
+        return _raised(name, key, z, ruled_out)
+    if z.min() >= 0 and (np.abs(z.sum(axis=-1) - 1) <= TOLERANCE).all():
+        note = f"The numbers in {key} are probabilities (every frame adds up to 1): their logarithms are the logits, "
+        return np.log(np.maximum(z, LEAST)), (f"{note}with {LEAST:g} for what is less.",)
+    return z, ()
+
+
+def require_finite(name: str, key: str, x: np.ndarray, allowed: np.ndarray | None = None) -> None:
+    """Refuse NaN, infinities and giants by their place, but for those `allowed`."""
+    bad = ~np.isfinite(x) if allowed is None else ~np.isfinite(x) & ~allowed
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{name}: {key} is {x[index]} at index {index}, expected finite numbers")
+    finite = x if allowed is None or not allowed.any() else np.where(allowed, 0, x)
+    if x.size and (largest := max(finite.max(), -finite.min())) > LARGEST:
+        raise ValueError(f"{name}: {key} goes up to {largest:g}, expected at most 1e6: these are no logits")
+
+
+def _raised(name: str, key: str, z: np.ndarray, ruled_out: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """-inf as a logit that leaves the class a probability of LEAST at most."""
+    if (all_out := ruled_out.all(axis=-1)).any():
+        index = tuple(int(i) for i in np.argwhere(all_out)[0])
+        raise ValueError(f"{name}: {key} is -inf for every class at index {index}, expected a number for one at least")
+    known = np.where(ruled_out, np.inf, z)
+    floor = np.minimum(known.min(axis=-1), z.max(axis=-1) + np.log(LEAST))  # (R, T)
+    note = f"{int(ruled_out.sum()):,} of {z.size:,} numbers in {key} are -inf: they become the smallest logit of their "
+    return np.where(ruled_out, floor[..., None], z), (f"{note}frame, or less, so that their probability is {LEAST:g}.",)

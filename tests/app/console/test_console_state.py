@@ -1,0 +1,139 @@
+"""The state: what the browser says is clamped, what a turn began with is kept, and Python's own moves win once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.console.console_state import ConsoleState
+from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.measures.stability import StreamMeasures
+from knob_core.settings import Settings
+
+CONTROLS = {
+    "epoch": 0,
+    "seq": 1,
+    "turn": 1,
+    "zeta": 0.3,
+    "omega_n": 1.5,
+    "on": True,
+    "memory": False,
+    "mode": "continuous",
+}
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def measures(flips: float) -> StreamMeasures:
+    return StreamMeasures(flips, 0.1, 3, 5, 1, 0.8, 0.5, 0.05, 0.01)
+
+
+def test_a_hand_moves_the_knobs() -> None:
+    state = ConsoleState()
+    state.apply_controls(CONTROLS)
+    assert state.settings == Settings(zeta=0.3, omega_n=1.5, memory=False)
+    assert state.seq == 1
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*CONTROLS, "playing", "live", "frames_requested", "pin_presses", "speed", "released"]),
+        anything,
+    )
+)
+def test_nothing_from_the_browser_can_break_it(controls: dict[str, Any]) -> None:
+    state = ConsoleState()
+    state.apply_controls({**controls, "epoch": 0})
+    assert ZETA[0] <= state.settings.zeta <= ZETA[1]
+    assert OMEGA_N[0] <= state.settings.omega_n <= OMEGA_N[1]
+    state.apply_view(
+        {"epoch": 0, "panel": controls.get("mode"), "unit": controls.get("on"), "frame_rate": controls.get("zeta")}
+    )
+    assert state.view.panel == "step" and 0.1 <= state.settings.frame_rate <= 1000
+
+
+@given(anything)
+def test_a_hand_that_is_none_is_ignored(controls: Any) -> None:
+    state = ConsoleState()
+    state.apply_controls(controls)
+    state.apply_view(controls)
+    assert replace(state, seq=0) == ConsoleState()
+
+
+def test_a_stale_hand_does_not_undo_a_push() -> None:
+    state = ConsoleState()
+    state.apply_controls(CONTROLS)
+    state.set_from_python(Settings(zeta=2.0))
+    state.apply_controls({**CONTROLS, "seq": 5})
+    assert state.settings.zeta == 2.0
+    assert state.seq == 5  # or the deck would wait for this receipt before it sends another
+    state.apply_controls({**CONTROLS, "epoch": 1, "seq": 6})
+    assert state.settings.zeta == 0.3
+
+
+def test_before_is_what_it_was_when_the_turn_began() -> None:
+    state = ConsoleState()
+    state.record(measures(10), "a")
+    for seq, flips in ((1, 8.0), (2, 6.0), (3, 4.0)):
+        state.apply_controls({**CONTROLS, "seq": seq, "turn": 1})
+        state.record(measures(flips), "a")
+    assert state.before is not None and state.before.flips == 10
+    state.apply_controls({**CONTROLS, "seq": 4, "turn": 2})
+    assert state.before.flips == 4
+
+
+def test_the_pin_keeps_and_forgets() -> None:
+    state = ConsoleState()
+    state.apply_controls({**CONTROLS, "pin_presses": 1})
+    assert state.pin == state.settings
+    state.apply_controls({**CONTROLS, "pin_presses": 1, "zeta": 1.0})
+    assert state.pin is not None and state.pin.zeta == 0.3
+    state.apply_controls({**CONTROLS, "pin_presses": 2})
+    assert state.pin is None
+
+
+def test_play_pause_and_leave() -> None:
+    state = ConsoleState()
+    state.apply_controls({**CONTROLS, "live": True, "playing": True, "frames_requested": 3})
+    assert state.live is not None and state.live.due == 0  # the clock starts where it is
+    state.apply_controls({**CONTROLS, "live": True, "playing": True, "frames_requested": 10})
+    assert state.live.due == 7
+    state.apply_controls({**CONTROLS, "live": True, "playing": False, "frames_requested": 10**6})
+    assert not state.live.playing and state.live.due == state.live.MOST_AT_ONCE
+    state.apply_controls({**CONTROLS, "live": False})
+    assert state.live is None
+
+
+def test_another_stream_has_nothing_before_it() -> None:
+    """Also where an answer about the old stream came late, after it had been left."""
+    state = ConsoleState()
+    state.record(measures(10), "old")
+    state.change_stream()
+    state.record(measures(11), "old")
+    state.record(measures(3), "new")
+    assert state.before == state.now == measures(3)
+
+
+def test_an_older_look_does_not_come_back_and_a_push_brings_its_own() -> None:
+    state = ConsoleState()
+    state.apply_view({**state.view_taken(), "panel": "poles", "seq": 2})
+    state.apply_view({**state.view_taken(), "panel": "bode", "seq": 1})
+    assert state.view.panel == "poles" and state.view_taken()["seq"] == 2
+    reported = state.view_taken()
+    state.set_from_python(Settings(frame_rate=25.0))
+    state.apply_view(reported)  # what the browser last said, at the old frame rate
+    assert state.settings.frame_rate == 25.0
+
+
+def test_a_deck_that_is_mounted_anew_has_no_hand_on_it() -> None:
+    state = ConsoleState()
+    state.apply_controls({**CONTROLS, "released": False})
+    assert not state.released
+    state.apply_controls(None)
+    assert state.released and state.seq == 0

@@ -1,0 +1,187 @@
+"""The board's message: every number in it is knob_core's, and every panel says what it measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from console_answers import answer, readouts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.console import outcome, panels
+from app.console.console_state import ConsoleState, View
+from app.console.live_run import cut
+from app.console.panels import PANELS
+from app.console.setting_words import regime
+from app.console.shown_stream import ShownStream
+from app.figures.bode_plot import UNITS
+from app.figures.packed import unpack
+from knob_core import gate, theory
+from knob_core.measures.stability import measure
+from knob_core.response import DYNAMICS, respond
+from knob_core.settings import Settings
+
+SETTINGS = [
+    Settings(), Settings(zeta=0.05, omega_n=3.0), Settings(zeta=3, omega_n=0.02),
+    Settings(on=False), Settings(mode="reset"), Settings(memory=False),
+]  # fmt: skip
+
+
+def trace(message: dict, name: str) -> np.ndarray:
+    (found,) = [t for t in message["scope"]["data"] if t.get("name") == name]
+    return unpack(found["y"])
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_scope_and_read_outs_are_knob_core_s(stream: ShownStream, settings: Settings) -> None:
+    message = answer(ConsoleState(settings=settings), stream)
+    response, _ = respond(stream.branches, settings)
+    rows = slice(6, 12)  # the second image
+    np.testing.assert_allclose(trace(message, "gate"), np.median(response.g[rows], 0), atol=1e-6)
+    np.testing.assert_allclose(trace(message, "confidence"), np.median(response.p_max[rows], 0), atol=1e-6)
+    m = measure(stream.branches, response)
+    shown = {id: r["now"] for id, r in readouts(message).items()}
+    assert shown == {
+        "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "lag": f"{m.lag63:.1f}",
+        "accuracy": f"{100 * m.accuracy:.1f} %", "confident_errors": f"{m.sure_wrong:.1f}", "ece": f"{m.ece:.3f}",
+    }  # fmt: skip
+    assert message["film"]["predicted"] == response.predicted[6, stream.film_frames].tolist()
+    assert unpack(message["film"]["every_frame"]).tolist() == response.predicted[6].tolist()
+    beside = {id: r["beside"] for id, r in readouts(message).items()}
+    assert beside["ece"] == f"floor {m.ece_floor:.3f}" and beside["lag"] == f"{m.lag63 / settings.frame_rate:.2f} s"
+
+
+@given(st.integers(1, 9), st.integers(1, 30))
+def test_quartiles_are_numpy_s(paths: int, frames: int) -> None:
+    values = np.random.default_rng(paths * 31 + frames).normal(size=(paths, frames))
+    np.testing.assert_allclose(outcome.quartiles(values), np.percentile(values, [25, 50, 75], axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", DYNAMICS)
+@pytest.mark.parametrize("panel", PANELS)
+def test_every_panel_for_every_method(stream: ShownStream, method: str, panel: str) -> None:
+    for settings in SETTINGS:
+        for unit in UNITS:
+            state = ConsoleState(settings=settings, view=View(panel, unit))
+            message = answer(state, replace(stream, method=method))
+            json.dumps(message, allow_nan=False)  # the browser's JSON has no NaN
+            assert message["panel"]["id"] == panel and message["panel"]["note"]
+            kind, words = regime(settings, method)
+            assert kind in ("", "under", "critical", "over") and words
+
+
+def test_step_panel_has_theory_s_numbers_in_frames_and_seconds(stream: ShownStream) -> None:
+    state = ConsoleState(settings=Settings(zeta=0.4, omega_n=0.3, frame_rate=25))
+    table = {row[0]: row[1:] for row in answer(state, stream)["panel"]["numbers"]}
+    info = theory.step_info(theory.step_response(0.4, 0.3, 2000), final=1.0)
+    assert table["rise 10-90 %"][:2] == [f"{info.RiseTime:.1f} fr", f"{info.RiseTime / 25:.2f} s"]
+    assert table["overshoot"][0] == f"{info.Overshoot:.1f} %"
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("cycles/frame", 1), ("rad/frame", 2 * np.pi), ("Hz", 25)])
+def test_bode_axis_is_in_the_unit_it_says(stream: ShownStream, unit: str, factor: float) -> None:
+    state = ConsoleState(settings=Settings(frame_rate=25), view=View("bode", unit))
+    figure = answer(state, stream)["panel"]["figure"]
+    assert unit in figure["layout"]["xaxis"]["title"]["text"]
+    x, y = unpack(figure["data"][0]["x"]), unpack(figure["data"][0]["y"])
+    h = theory.frequency_response(0.7, 0.4, x / factor)
+    np.testing.assert_allclose(y, 20 * np.log10(np.abs(h)), atol=0.02)
+    measured = [t for t in figure["data"] if t.get("name") == "measured"]
+    assert len(measured) == 2 and all(len(unpack(t["error_y"]["array"])) == 11 for t in measured)
+
+
+def test_poles_panel_marks_the_poles(stream: ShownStream) -> None:
+    figure = answer(ConsoleState(view=View("poles")), stream)["panel"]["figure"]
+    z_plane, s_plane = [t for t in figure["data"] if t.get("name") == "poles"]
+    found = theory.poles(0.7, 0.4)
+    np.testing.assert_allclose(unpack(z_plane["x"]) + 1j * unpack(z_plane["y"]), found.z, atol=1e-6)
+    np.testing.assert_allclose(unpack(s_plane["x"]) + 1j * unpack(s_plane["y"]), found.s, atol=1e-6)
+
+
+def test_a_pinned_setting_is_drawn_and_measured(stream: ShownStream) -> None:
+    pin = Settings(zeta=0.1, omega_n=2.0)
+    message = answer(ConsoleState(pin=pin), stream)
+    response, _ = respond(stream.branches, pin)
+    np.testing.assert_allclose(trace(message, "A gate"), np.median(response.g[6:12], 0), atol=1e-6)
+    rest = dict(message["readouts"][0]["rest"])
+    assert rest["A"] == f"{measure(stream.branches, response).flips:.1f}"
+
+
+def test_now_before_and_without_knob_stand_together(stream: ShownStream) -> None:
+    state = ConsoleState(settings=Settings(zeta=0.1, omega_n=2.0))
+    answer(state, stream)
+    began = state.now
+    state.apply_controls({"epoch": 0, "seq": 1, "turn": 1, "zeta": 1.5, "omega_n": 0.1, "on": True, "memory": True})
+    card = answer(state, stream)["readouts"][0]
+    assert began is not None and state.now is not None
+    assert card["now"] == f"{state.now.flips:.1f}"
+    assert dict(card["rest"]) == {
+        "before": f"{began.flips:.1f}",
+        "without Knob": f"{stream.measures_without.flips:.1f}",
+    }
+
+
+def test_live_frames_appear_as_they_come(stream: ShownStream) -> None:
+    state = ConsoleState()
+    controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True}
+    state.apply_controls({**controls, "frames_requested": 0})
+    state.apply_controls({**controls, "frames_requested": 30})
+    message = answer(state, stream)
+    gate = trace(message, "gate")
+    assert np.isfinite(gate[:30]).all() and np.isnan(gate[30:]).all()
+    assert [k is None for k in message["film"]["predicted"]] == [t >= 30 for t in stream.film_frames]
+    for panel in PANELS:
+        state.view = View(panel)
+        json.dumps(answer(state, stream), allow_nan=False)
+
+
+def test_a_message_is_small(stream: ShownStream) -> None:
+    for panel in PANELS:
+        assert len(json.dumps(answer(ConsoleState(view=View(panel)), stream))) < 40_000
+
+
+def test_a_pinned_setting_steps_with_its_own_dynamics(stream: ShownStream) -> None:
+    """A pinned "off" follows at once, whatever acts now."""
+    u, u_star = stream.branches.u_star, stream.branches.u_star
+    shown = panels.PanelInput(Settings(), "knob-ode", u, u_star, stream.branches.severity, pin=Settings(on=False))
+    pinned: list[np.ndarray] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(panels.step_panel, "step_plot", lambda ideal, measured, pin: pinned.append(pin))
+        panels.panel("step", shown, "frames")
+    np.testing.assert_array_equal(pinned[0], 1)
+
+
+def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStream) -> None:
+    """The ghost's, and A's: on the first frames all are easy."""
+    pin, played = Settings(zeta=2.0, omega_n=0.1), 40
+    state = ConsoleState(pin=pin)
+    controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True, "frames_requested": 0}
+    state.apply_controls(controls)
+    state.apply_controls({**controls, "seq": 2, "frames_requested": played})
+    message = answer(state, stream)
+    first = cut(stream.branches, 0, played)
+    for title, settings in (("without Knob", Settings(on=False)), ("A", pin)):
+        wanted = measure(first, respond(first, settings)[0])
+        rests = {id: dict(r["rest"])[title] for id, r in readouts(message).items()}
+        assert rests["flips"] == f"{wanted.flips:.1f}" and rests["accuracy"] == f"{100 * wanted.accuracy:.1f} %"
+    assert {"A gate", "A confidence"} <= {t.get("name") for t in message["scope"]["data"]}
+    assert "pin" in message["scope"]["legend"]
+
+
+def test_reset_mode_steps_once_and_no_further(stream: ShownStream) -> None:
+    settings = Settings(zeta=0.7, omega_n=1.0, mode="reset")
+    found = answer(ConsoleState(settings=settings, view=View("step")), stream)["panel"]
+    (ideal,) = [t for t in found["figure"]["data"] if t.get("name") == "theory"]
+    np.testing.assert_allclose(unpack(ideal["y"]), gate.reset_gain(0.7, 1.0), rtol=1e-6)
+    assert "Reset Mode" in found["note"]
+    assert regime(settings, "knob-ode")[0] == ""
+
+
+def test_a_model_without_a_gate_says_so(stream: ShownStream) -> None:
+    shut = replace(stream, method="static")
+    assert "has no gate" in answer(ConsoleState(view=View("step")), shut)["panel"]["note"]
+    (ghost,) = [t for t in shut.background()["figure"]["data"] if t.get("name") == "command σ(u*)"]
+    np.testing.assert_array_equal(unpack(ghost["y"]), 0)

@@ -1,0 +1,49 @@
+"""What is taken away is what was on the screen."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from app.console.console_state import ConsoleState
+from app.console.display_export import csv_text, html_text
+from app.console.shown_stream import ShownStream
+from knob_core.response import respond
+from knob_core.settings import Settings
+
+
+def test_csv_holds_the_scope(stream: ShownStream) -> None:
+    settings = Settings(zeta=0.3, omega_n=0.9)
+    text = csv_text(ConsoleState(settings=settings), stream)
+    head, body = text.split("\n", 1)
+    assert head == "# a made-up stream; ζ 0.3, ωₙ 0.9, memory"
+    rows = list(csv.DictReader(io.StringIO(body)))
+    response, _ = respond(stream.branches, settings)
+    assert len(rows) == stream.frames
+    np.testing.assert_allclose([float(r["gate"]) for r in rows], np.median(response.g[6:12], 0), atol=1e-5)
+    np.testing.assert_allclose(
+        [float(r["confidence_q3"]) for r in rows], np.percentile(response.p_max[6:12], 75, axis=0), atol=1e-5
+    )
+    np.testing.assert_allclose([float(r["severity"]) for r in rows], stream.branches.severity, atol=1e-5)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_html_stands_alone(stream: ShownStream, theme: str) -> None:
+    page = html_text(ConsoleState(), stream, theme)
+    assert page.startswith("<!doctype html>") and page.count("Plotly.newPlot") >= 2
+    assert "a made-up stream" in page
+    assert "<script src=" not in page and 'src="http' not in page  # plotly is inside
+
+
+def test_html_has_the_wrong_frames(stream: ShownStream) -> None:
+    """Plotly unpacks no array that lies inside a list."""
+    page = html_text(ConsoleState(), stream)
+    found = re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)
+    ghost, now = (np.array(json.loads(z))[0] for z in found)
+    np.testing.assert_allclose(ghost, stream.share_wrong(stream.without_knob), atol=1e-6)
+    np.testing.assert_allclose(now, stream.share_wrong(respond(stream.branches, Settings())[0]), atol=1e-6)

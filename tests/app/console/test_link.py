@@ -1,0 +1,104 @@
+"""The link: a round trip is exact, and a hostile one is held, named and harmless."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.console import link
+from app.console.console_state import View
+from app.console.panels import PANELS
+from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
+from app.figures.bode_plot import UNITS
+from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.methods import METHODS
+from knob_core.schedules import SCHEDULES
+from knob_core.settings import MODES, Settings
+
+HOME = StreamChoice()
+tidy = st.integers(50, 3000).map(lambda n: float(f"{n / 1000:.3g}"))
+settings = st.builds(
+    Settings,
+    zeta=tidy,
+    omega_n=tidy,
+    on=st.booleans(),
+    memory=st.booleans(),
+    mode=st.sampled_from(MODES),
+    frame_rate=st.sampled_from([0.5, 10.0, 29.97, 240.0]),
+)
+choices = st.builds(
+    StreamChoice,
+    method=st.sampled_from(list(METHODS)),
+    model=st.integers(0, 2),
+    image=st.integers(0, 999),
+    corruption=st.sampled_from(CORRUPTION_NAMES),
+    schedule=st.sampled_from(list(SCHEDULES)),
+    frames=st.integers(40, 1000),
+    realisations=st.integers(1, 32),
+    seed=st.integers(0, 9999),
+)
+
+
+@given(settings, st.sampled_from(list(PANELS)), st.sampled_from(UNITS), choices)
+def test_round_trip(setting: Settings, panel: str, unit: str, choice: StreamChoice) -> None:
+    query = dict(parse_qsl(urlencode(link.write(setting, View(panel, unit), choice, HOME))))
+    back = link.read(query, HOME)
+    assert (back.settings, back.view, back.choice, back.problems) == (setting, View(panel, unit), choice, ())
+
+
+def test_schedule_parameters_travel() -> None:
+    choice = StreamChoice(schedule="step").with_parameters({"low": 0.5, "high": 4.0, "on": 0.25})
+    assert choice.parameters == (("high", 4.0), ("low", 0.5))  # what is at its default is left out
+    assert link.read(link.write(Settings(), View(), choice, HOME), HOME).choice == choice
+    drawn = StreamChoice(schedule="listed").with_parameters({"values": "0 1 2.5 5"})
+    assert link.read(link.write(Settings(), View(), drawn, HOME), HOME).choice == drawn
+
+
+@pytest.mark.parametrize(
+    ("query", "settings", "says"),
+    [
+        ({"z": "1e308"}, {"zeta": ZETA[1]}, "outside [0.05, 3]"),
+        ({"z": "-inf"}, {"zeta": ZETA[0]}, "outside"),
+        ({"z": "nan"}, {}, "not a number"),
+        ({"w": "<script>alert(1)</script>"}, {}, "'<script>alert(1)</script…' in the link is not a number"),
+        ({"w": "0"}, {"omega_n": OMEGA_N[0]}, "outside"),
+        ({"mode": "../../etc/passwd"}, {}, "unknown; continuous is used"),
+        ({"memory": "yes"}, {}, "memory = 'yes'"),
+        ({"fps": "1e9"}, {"frame_rate": 1000.0}, "outside"),
+        ({"panel": "x" * 10_000}, {}, "unknown; step is used"),
+        ({"image": "100000"}, {}, "image = '100000'"),
+        ({"image": "9" * 5000}, {}, "image = "),
+        ({"frames": "2.5"}, {}, "frames = '2.5'"),
+        ({"corruption": "shot_noise; rm"}, {}, "cannot be used; shot_noise is used"),
+        ({"schedule": "__class__"}, {}, "cannot be used"),
+        ({"s.low": "9"}, {}, "s.low = '9'"),
+        ({"schedule": "listed", "s.values": "1 nan 3"}, {}, "s.values"),
+        ({"schedule": "random_walk", "s.seed": "1e3"}, {}, "s.seed"),
+    ],
+)
+def test_hostile_links_are_held_and_named(query: dict[str, str], settings: dict[str, float], says: str) -> None:
+    back = link.read(query, HOME)
+    assert len(back.problems) == 1 and says in back.problems[0]
+    assert len(back.problems[0]) < 300
+    assert back.settings == Settings(**settings)  # type: ignore[arg-type]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["z", "w", "on", "mode", "image", "frames", "seed", "schedule", "s.low", "x"]),
+        st.text(max_size=20),
+    )
+)
+def test_any_link_gives_a_setting(query: dict[str, str]) -> None:
+    back = link.read(query, HOME)
+    assert ZETA[0] <= back.settings.zeta <= ZETA[1]
+    SCHEDULES[back.choice.schedule](back.choice.frames, **dict(back.choice.parameters))
+
+
+def test_the_menu_of_corruptions_is_knob_core_s() -> None:
+    from knob_core.corruptions import NAMES
+
+    assert set(CORRUPTION_NAMES) == set(NAMES) and len(CORRUPTION_NAMES) == 19

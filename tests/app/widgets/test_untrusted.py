@@ -1,0 +1,33 @@
+"""Values and texts from outside: whatever comes, a number inside, a count, or text that Markdown does not obey."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.widgets.untrusted import clamp, escape_markdown, whole
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(anything, st.floats(0, 1), st.floats(2, 3))
+def test_clamp_always_gives_a_number_inside(value: Any, low: float, high: float) -> None:
+    assert low <= clamp(value, (low, high), low) <= high
+
+
+@pytest.mark.parametrize(
+    ("value", "count"), [(3, 3), (0, 0), (-1, 9), (True, 9), (2.0, 9), ("3", 9), (2**31, 9), (None, 9)], ids=str
+)
+def test_a_count_is_a_whole_number_and_nothing_else(value: object, count: int) -> None:
+    assert whole(value, 9) == count
+
+
+def test_markdown_is_escaped() -> None:
+    assert escape_markdown("![a](b) *c* {d} <e> $f$\n#g") == r"\!\[a\](b) \*c\* \{d\} \<e\> \$f\$ \#g"

@@ -1,0 +1,357 @@
+"""Your stream: files become streams under the same knobs, and a bad file is named while the rest goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from console_answers import answer, readouts
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from app.console import display
+from app.console.console_state import ConsoleState
+from app.figures.packed import unpack
+from app.server import drag_endpoint
+from app.your_stream import uploaded_stream
+from knob_core import settings as settings_file
+from knob_core import wrap
+from knob_core.measures.stability import flips
+from knob_core.response import respond
+from knob_core.runtime import KnobStream
+from knob_core.settings import Settings
+from knob_core.uploads import Pictures, read_logits
+
+PAGE = Path(__file__).resolve().parents[3] / "app" / "app_pages" / "your_stream.py"
+
+
+def logits(paths: int = 3, frames: int = 60, classes: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = np.arange(paths) % classes
+    return rng.normal(0, 2, (paths, frames, classes)) + 3 * np.eye(classes)[labels][:, None], labels
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def opened() -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def given(at: AppTest, name: str, content: bytes) -> AppTest:
+    at.file_uploader[0].set_value((name, content, "application/octet-stream")).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def said(at: AppTest) -> str:
+    return " ".join(element.value for element in at.caption)
+
+
+def shown(at: AppTest) -> uploaded_stream.UploadedStream:
+    return at.session_state["own_stream"]
+
+
+def test_without_a_file_the_page_says_what_it_takes():
+    at = opened()
+    assert "z_static" in " ".join(m.value for m in at.markdown) and not at.error
+    assert "own_stream" not in at.session_state
+
+
+def test_logits_appear_and_the_knobs_act_on_them():
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    assert shown(at).images == 3 and "memory must be on" in said(at) and "no labels" not in said(at)
+    before = at.session_state["own_controller"].state.now
+    controls = {
+        "epoch": at.session_state["own_controller"].state.epoch,
+        "seq": 1,
+        "turn": 1,
+        "zeta": 1.0,
+        "omega_n": 2.5,
+        "released": True,
+    }
+    at.session_state["own_console"] = {"controls": controls}
+    at.run()
+    state = at.session_state["own_controller"].state
+    assert (state.settings.zeta, state.settings.omega_n) == (1.0, 2.5) and state.now.flips > before.flips
+    assert at.session_state["console_state"].settings.omega_n == 2.5  # the console's knobs follow
+
+
+def test_what_the_page_measures_is_what_the_runtime_will_do():
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    state = at.session_state["own_controller"].state
+    stream = KnobStream(wrap.classifier(), settings=state.settings)
+    predicted = np.stack([stream.step(z[:, t]).label for t in range(z.shape[1])], 1)
+    assert flips(predicted) == pytest.approx(state.now.flips)
+    assert (predicted == labels[:, None]).mean() == pytest.approx(state.now.accuracy)
+
+
+def test_without_labels_the_measures_that_need_them_say_so():
+    at = given(opened(), "mine.npz", npz(logits=logits()[0]))
+    assert "no labels" in said(at) and uploaded_stream.NEEDS_LABELS in said(at)
+    assert np.isnan(at.session_state["own_controller"].state.now.accuracy)
+    assert at.button(key="own_fit").disabled
+
+
+def test_a_fit_moves_the_knobs_and_tells_what_it_bought():
+    z, labels = logits(8, 100)
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    at.button(key="own_fit").click().run()
+    assert not at.exception and "Fitted: flips" in said(at)
+    command = at.session_state["own_command"]
+    assert f"{command.weights[0]:.4g}" in at.code[0].value
+    settings = at.session_state["own_controller"].state.settings
+    answer, _ = respond(wrap.branches_of(z, command), settings)
+    assert flips(answer.predicted) == pytest.approx(at.session_state["own_controller"].state.now.flips)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "cause"),
+    [
+        ("mine.npz", b"PK nonsense", "no zip archive"),
+        ("mine.csv", b"a,b\n1,inf\n", "inf"),
+        ("mine.csv", b"\xff\xfe", "UTF-8"),
+        ("mine.npy", npz(logits=np.zeros((2, 2))), "no .npy"),
+    ],
+)
+def test_a_bad_file_is_named_and_the_last_good_stream_stays(name: str, content: bytes, cause: str):
+    at = given(opened(), "good.npz", npz(logits=logits()[0]))
+    good = shown(at).id
+    given(at, name, content)
+    assert cause in at.error[0].value and shown(at).id == good
+    given(at, "better.npz", npz(logits=logits(frames=50)[0]))
+    assert not at.error and shown(at).frames == 50
+
+
+def test_other_streams_of_the_file_can_be_put_on_the_scope():
+    at = given(opened(), "mine.npz", npz(logits=logits()[0]))
+    at.number_input[0].set_value(3).run()
+    assert not at.exception
+
+
+def test_a_long_upload_is_cut_and_says_so():
+    z = np.zeros((40, 3000, 30), np.float32)
+    stream, notes = uploaded_stream.of_logits("x", "long", read_logits("a.npz", npz(logits=z)))
+    assert stream.frames == uploaded_stream.MOST_FRAMES and stream.branches.z_dyn.size <= uploaded_stream.MOST_VALUES
+    assert "33 of 40 streams and the first 2000 of 3000 frames" in notes[0]
+
+
+def test_labels_that_change_count_as_unknown_on_the_console():
+    z, _ = logits()
+    labels = np.zeros(z.shape[:2], int)
+    labels[0, 5:] = 1
+    stream, notes = own_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z, labels=labels)))
+    assert stream.truth == -1 and any("1 of 3 streams" in note for note in notes)
+    assert message(Desk(Settings()), stream)["readouts"]
+
+
+@pytest.mark.parametrize("classes", [2, 10, 37])
+def test_any_number_of_classes_has_names(classes: int):
+    z, _ = logits(classes=classes)
+    stream, _ = uploaded_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z)))
+    fixed: dict[str, Any] = stream.background()
+    assert len(fixed["classes"]) == classes == len(fixed["short"])
+    assert answer(ConsoleState(Settings()), stream)["readouts"]
+
+
+def test_pictures_go_through_the_shipped_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    torch = pytest.importorskip("torch")
+    from knob_core import checkpoint, models
+
+    torch.manual_seed(0)
+    model = models.build("knob-ode", 4)
+    checkpoint.save(model, tmp_path / "knob-ode-s2.safetensors")
+    monkeypatch.setattr(uploaded_stream, "FOLDER", tmp_path)
+    images = np.random.default_rng(0).integers(0, 256, (130, 3, 32, 32), dtype=np.uint8)
+    heard: list[float] = []
+    stream, notes = uploaded_stream.of_pictures("x", "t", Pictures(images, ("a",) * 130, np.full(130, 3)), heard.append)
+    assert heard == [0.0, 100 / 130] and "130 frames" in notes[0]
+    live = KnobStream(model.eval(), settings=Settings())
+    answer, _ = respond(stream.branches, Settings(), stream.method)
+    for t in range(5):
+        np.testing.assert_allclose(live.step(images[t]).probabilities, answer.probabilities[0, t], atol=1e-5)
+    assert stream.truth == 3 and stream.pixels is not None and stream.pixels.shape[1:] == (32, 32, 3)
+
+
+def still(seed: int) -> bytes:
+    file, pixels = io.BytesIO(), np.random.default_rng(seed).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def zipped(names: Sequence[str], **more: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, still(len(name)))
+        for name, content in more.items():
+            archive.writestr(name.replace("_", "."), content)
+    return file.getvalue()
+
+
+def film(frames: int = 6) -> bytes:
+    av = pytest.importorskip("av", reason="videos need PyAV: pip install av")
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as out:
+        track = out.add_stream("mpeg4", rate=10)
+        track.width, track.height, track.pix_fmt = 64, 48, "yuv420p"
+        for i in range(frames):
+            out.mux(track.encode(av.VideoFrame.from_ndarray(np.full((48, 64, 3), 40 * i, np.uint8), "rgb24")))
+        out.mux(track.encode(None))
+    return file.getvalue()
+
+
+@pytest.fixture
+def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from knob_core import checkpoint, models
+
+    torch.manual_seed(0)
+    checkpoint.save(models.build("knob-ode", 4), tmp_path / "knob-ode-s0.safetensors")
+    monkeypatch.setattr(uploaded_stream, "FOLDER", tmp_path)
+
+
+@pytest.mark.usefixtures("tiny_model")
+@pytest.mark.parametrize("name", ["walk.zip", "walk.mp4", "walk.gif"])
+def test_pictures_of_every_kind_reach_the_board(name: str):
+    if name.endswith("zip"):
+        content = zipped([f"f{i}.png" for i in range(6)], labels_csv=b"".join(b"f%d.png,cat\n" % i for i in range(6)))
+    elif name.endswith("gif"):
+        file, frames = io.BytesIO(), [Image.new("RGB", (40, 40), (40 * i, 0, 0)) for i in range(6)]
+        frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
+        content = file.getvalue()
+    else:
+        content = film()
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    given(at, name, content)
+    assert not at.error and shown(at).frames == 6 and "6 frames" in said(at)
+    assert shown(at).labelled == name.endswith("zip")
+    assert ("stay empty" in said(at)) != name.endswith("zip")
+
+
+@pytest.mark.usefixtures("tiny_model")
+def test_a_name_from_an_archive_is_shown_and_not_obeyed():
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    given(at, "a.zip", zipped(["![x](http:evil.png) **b** <b> $x$.svg"]))
+    said = at.error[0].value
+    assert r"\!\[x\]" in said and r"\*\*b" in said and r"\<b\>" in said and r"\$x\$" in said
+
+
+def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(uploaded_stream, "FOLDER", tmp_path)
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    file = io.BytesIO()
+    Image.new("RGB", (40, 40)).save(file, "PNG")
+    given(at, "a.png", file.getvalue())
+    assert "no knob-ode checkpoint" in at.error[0].value
+
+
+def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script looks at both states while an answer is being made: they differ for a moment, and that is no move."""
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    state, shared = at.session_state["own_controller"].state, at.session_state["console_state"]
+    controls = {
+        "epoch": state.epoch,
+        "mount": "a",
+        "seq": 1,
+        "turn": 1,
+        "zeta": 0.31,
+        "omega_n": 1.7,
+        "on": True,
+        "released": True,
+    }
+    begun, make = threading.Event(), display.update
+
+    def slow(*what: Any) -> dict[str, Any]:
+        begun.set()
+        time.sleep(0.3)
+        return make(*what)
+
+    monkeypatch.setattr(display, "update", slow)
+    text = json.dumps({"token": at.session_state["own_console_endpoint"].token, "controls": controls})
+    speaker = threading.Thread(target=drag_endpoint.answer_text, args=(text,))
+    speaker.start()
+    begun.wait()
+    at.run()
+    speaker.join()
+    for one in (state, shared):
+        assert (one.settings.zeta, one.settings.omega_n) == (0.31, 1.7)
+
+
+def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A download runs outside the session: it must know the state beforehand."""
+    import streamlit as st
+
+    given_to: dict[str, Any] = {}
+    button = st.download_button
+
+    def watched(label: str, data: Any, *rest: Any, **more: Any) -> bool:
+        given_to[label] = data
+        return button(label, data, *rest, **more)
+
+    monkeypatch.setattr(st, "download_button", watched)
+    z, labels = logits()
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    at.session_state["console_state"].set_from_python(Settings(zeta=2.5))
+    at.run()
+    found: list[str] = []
+    elsewhere = threading.Thread(target=lambda: found.append(given_to["Settings file"]()))
+    elsewhere.start()
+    elsewhere.join()
+    assert settings_file.from_toml(found[0].encode()).zeta == 2.5
+
+
+def test_what_cannot_be_told_stays_empty_and_our_classes_fit_the_strip() -> None:
+    """No labels: no floor beside the miscalibration, either."""
+    z, _ = logits(classes=10)
+    made, _ = uploaded_stream.of_logits("id", "mine", read_logits("mine.npz", npz(logits=z)))
+    card = readouts(answer(ConsoleState(), made))["ece"]
+    assert (card["now"], card["beside"]) == ("–", "")
+    assert max(map(len, made.background()["short"])) <= 6
+
+
+def test_a_stream_can_be_forgotten_and_given_again() -> None:
+    z, labels = logits()
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    assert at.session_state["own_stream"].title == "own.npz"
+    at.button(key="own_forget").click().run()
+    assert not at.exception and "own_stream" not in at.session_state
+    given(at, "own.npz", npz(logits=z, labels=labels))
+    assert at.session_state["own_stream"].title == "own.npz"
+
+
+def test_unknown_severity_is_not_drawn_as_none() -> None:
+    z, _ = logits()
+    for arrays, known in (({}, False), ({"severity": np.ones(60)}, True)):
+        stream, _ = uploaded_stream.of_logits("a", "a", read_logits("a.npz", npz(logits=z, **arrays)))
+        (trace,) = [t for t in stream.background()["figure"]["data"] if t.get("name") == "severity"]
+        assert np.isfinite(unpack(trace["y"])).all() == known
+        json.dumps(answer(ConsoleState(), stream), allow_nan=False)
+
+
+def test_the_address_holds_the_knobs() -> None:
+    z, _ = logits()
+    at = given(opened(), "own.npz", npz(logits=z))
+    assert at.query_params["z"] in ("0.7", ["0.7"])
+    at.session_state["console_state"].set_from_python(Settings(zeta=1.4, omega_n=0.12))
+    at.run()
+    assert at.query_params["z"] in ("1.4", ["1.4"])

@@ -1,0 +1,112 @@
+"""The drag endpoint in a real Chromium: a drag goes over it, and nothing is lost where it is missing, cut or mute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import browser as real
+import pytest
+from browser import drag, value
+
+pytestmark = pytest.mark.browser
+LINE = "**/knob-drag"
+
+
+def held(page: Any, symbol: str) -> None:
+    """Take a knob and turn it for a while, without letting go."""
+    box = page.get_by_role("slider", name=symbol, exact=True).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(40):
+        page.mouse.move(x, y - step)
+        page.wait_for_timeout(20)
+    real.settle(page)
+
+
+def shown(page: Any) -> float:
+    """The damping that the display was last told of, from its caption."""
+    return float(real.message(page)["caption"].split("ζ ")[1].split(",")[0])
+
+
+def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str, page: Any) -> None:
+    sent: dict[str, int] = {"knob-drag": 0, "stream": 0}
+
+    def watch(socket: Any) -> None:
+        name = socket.url.rsplit("/", 1)[-1].split("?")[0]
+        socket.on("framesent", lambda _: sent.update({name: sent.get(name, 0) + 1}))
+
+    page.on("websocket", watch)
+    real.open_console(page, app)
+    page.wait_for_function("[...__knobSockets.values()].some((line) => line.socket.readyState === 1)")
+    quiet = sent["stream"]
+    held(page, "ζ")
+    assert sent["knob-drag"] >= 5
+    assert sent["stream"] == quiet
+    assert shown(page) == value(page, "ζ")
+    assert "z=0.7&" in page.url
+    page.mouse.up()
+    page.wait_for_function(f"location.search.includes('z={value(page, 'ζ'):g}&')")
+    assert sent["stream"] > quiet
+
+
+def test_without_a_websocket_every_message_goes_through_streamlit(app: str, page: Any) -> None:
+    page.route_web_socket(LINE, lambda socket: socket.close())
+    real.open_console(page, app)
+    before = real.message(page)["runs"]
+    drag(page, "ζ", 2.0)
+    after = real.message(page)["runs"]
+    assert after[1] - before[1] >= 2 and after[0] == before[0]
+    assert shown(page) == value(page, "ζ") != 0.7
+
+
+def test_a_websocket_that_is_cut_in_the_middle_of_a_drag_loses_nothing(app: str, page: Any) -> None:
+    """Drop a message, then close: the controls are sent again through Streamlit."""
+    passed = 0
+
+    def cut(socket: Any) -> None:
+        server = socket.connect_to_server()
+
+        def forward(text: str) -> None:
+            nonlocal passed
+            passed += 1
+            if passed < 5:
+                server.send(text)
+            else:
+                socket.close()
+
+        socket.on_message(forward)
+
+    page.route_web_socket(LINE, cut)
+    real.open_console(page, app)
+    held(page, "ζ")
+    assert passed >= 5
+    page.mouse.up()
+    real.settle(page)
+    assert shown(page) == value(page, "ζ") != 0.7
+
+
+def test_an_unknown_token_is_refused_and_the_console_goes_on(console: Any) -> None:
+    for text in ("garbage", '{"token": "guess", "controls": {"zeta": 3}}', "[" * 9000, [1, 2, 3]):
+        code = console.evaluate(
+            """(text) => new Promise((done) => {
+              const socket = new WebSocket(location.origin.replace("http", "ws") + "/knob-drag");
+              socket.onopen = () => socket.send(typeof text === "string" ? text : new Uint8Array(text));
+              socket.onclose = (e) => done(e.code);
+            })""",
+            text,
+        )
+        assert code == 1008
+    drag(console, "ωₙ", 0.5)
+    assert shown(console) == value(console, "ζ") == 0.7
+
+
+def test_a_websocket_without_answers_does_not_freeze_the_knob(app: str, page: Any) -> None:
+    page.route_web_socket(LINE, lambda socket: socket.on_message(lambda text: None))
+    real.open_console(page, app)
+    held(page, "ζ")  # while it is still held
+    assert shown(page) == value(page, "ζ") != 0.7
+    page.mouse.up()
+    before = real.message(page)["scope"]["shapes"]
+    page.get_by_role("button", name="play").click()
+    page.wait_for_function("(n) => knobPart('scope').message.scope.shapes.length !== n", arg=len(before))

@@ -1,0 +1,137 @@
+"""Give spoilt files to every reader: each must read them or refuse them with a clear ValueError, and nothing else.
+
+    python -m tests.fuzz.uploads --count 200000 --seconds 3600 --seed 1
+    python -m tests.fuzz.uploads --only 4711 --seed 1
+
+runs in a process with a limit of memory, and prints how many files were read, refused, and escaped. An escape is
+another exception, a crash, a file that needs more than MEMORY or SECONDS, or a refusal that tells of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from knob_core import schedules, settings
+from knob_core.uploads import Budget, Stopped, pictures, read_logits, read_pictures, video
+from knob_core.uploads.budget import UNFORESEEN
+from knob_core.uploads.logits import KINDS
+from tests.fuzz.samples import CLASSES, all_samples
+from tests.fuzz.spoil import spoiled
+
+ROOT = Path(__file__).resolve().parents[2]
+MEMORY = 3_000_000_000  # bytes of address space
+SECONDS = 20  # for one file
+OURS = re.compile(rf"{re.escape(str(ROOT))}|site-packages|Traceback|<_io| at 0x|/usr/|/tmp/|/home/|/root/")
+ESCAPED = 3  # exit code
+FILM_WORDS = "more memory than a video may take"  # the app decodes videos in a process with a limit as here
+MEMORY_WORDS = ("more memory than", "allocate memory", "out of memory", "malloc")
+
+
+def read(name: str, content: bytes) -> None:
+    """What the app does with such a file; what comes back must be whole."""
+    if name == "settings":
+        settings.from_toml(content)
+    elif name == "severities":
+        assert np.isfinite(schedules.from_csv(content)).all()
+    elif name.endswith(KINDS):
+        got = read_logits(name, content, budget=Budget(SECONDS))
+        assert np.isfinite(got.z_static).all() and np.isfinite(got.z_dyn).all() and got.z_dyn.ndim == 3
+        assert got.labels.shape == got.z_dyn.shape[:2] and len(got.class_names) == got.z_dyn.shape[2]
+    else:
+        seen = read_pictures([(name, content)], CLASSES, Budget(SECONDS))
+        assert seen.images.shape[1:] == (3, 32, 32) and len(seen.labels) == len(seen.images)
+
+
+def fault(name: str, content: bytes) -> tuple[str, str]:
+    """("read" or "refused", what is wrong about how it went: "" for nothing)."""
+    try:
+        read(name, content)
+    except ValueError as error:
+        text = str(error)
+        plain = type(error) in (ValueError, Stopped) and 0 < len(text) < 1000 and UNFORESEEN not in text
+        greedy = any(word in text for word in MEMORY_WORDS) and FILM_WORDS not in text
+        if not plain or isinstance(error, Stopped) or OURS.search(text) or greedy:
+            return "refused", f"{type(error).__name__}: {text[:300]}\n{cause(error)}"
+        return "refused", ""
+    except Exception as error:
+        return "refused", f"{type(error).__name__}: {error}\n{cause(error)}"
+    return "read", ""
+
+
+def cause(error: BaseException) -> str:
+    """Where it came from at first."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return "".join(traceback.format_exception(error)[-3:])
+
+
+def made(seed: int, number: int, samples: dict[str, tuple[str, bytes]]) -> tuple[str, str, bytes]:
+    """(kind, name, content) of file `number`."""
+    rng = random.Random(f"{seed}-{number}")
+    kind = rng.choice(sorted(samples))
+    name, content = samples[kind]
+    return kind, name, spoiled(rng, name, content, [other for _, other in samples.values()])
+
+
+def inside(seed: int, first: int, count: int, seconds: float) -> int:
+    """Run here; returns the number of escapes."""
+    import resource
+
+    pictures.read_apart = video.read  # type: ignore[assignment]  # this process has a limit of its own
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    samples, ends = all_samples(), time.monotonic() + seconds
+    for name, content in samples.values():
+        read(name, content)  # good files are read
+    seen: collections.Counter[tuple[str, str]] = collections.Counter()
+    escapes, number = 0, first
+    while number < first + count and time.monotonic() < ends:
+        kind, name, content = made(seed, number, samples)
+        print(f"\r{number}", end="", file=sys.stderr, flush=True)
+        signal.alarm(3 * SECONDS)
+        how, wrong = fault(name, content)
+        signal.alarm(0)
+        seen[kind, how] += 1
+        if wrong:
+            escapes += 1
+            print(f"escape: --seed {seed} --only {number} ({kind}, {len(content)} bytes)\n{wrong}", flush=True)
+        number += 1
+    for kind in sorted(samples):
+        print(f"{kind:18s} {seen[kind, 'read']:7d} read {seen[kind, 'refused']:7d} refused")
+    print(f"{number - first} files, {escapes} escapes", flush=True)
+    return escapes
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run in a process of its own, so that a crash is an escape, too."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    for flag, kind, default in (("count", int, 2000), ("seconds", float, 600.0), ("seed", int, 0), ("first", int, 0)):
+        parser.add_argument(f"--{flag}", type=kind, default=default)
+    parser.add_argument("--only", type=int, help="one file, by its number")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    first, count = (given.only, 1) if given.only is not None else (given.first, given.count)
+    if given.inside:
+        return ESCAPED if inside(given.seed, first, count, given.seconds) else 0
+    command = [sys.executable, "-m", "tests.fuzz.uploads", "--inside", "--seed", str(given.seed)]
+    command += ["--first", str(first), "--count", str(count), "--seconds", str(given.seconds)]
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, check=False)
+    if done.returncode not in (0, ESCAPED):
+        number, _, said = done.stderr.rpartition(b"\r")[2].partition(b"\n")
+        print(f"escape: the process ended with {done.returncode}: --seed {given.seed} --only {number.decode()}")
+        print(said.decode()[-2000:])
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

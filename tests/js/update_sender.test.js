@@ -1,0 +1,152 @@
+// When values are sent, with which sequence number, and by which way.
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+
+import { PATIENCE_MS, sendingGap, UpdateSender } from "../../app/static/knobs/update_sender.js";
+
+/** @import { Controls } from "../../app/static/messages.js" */
+
+let now = 0;
+/** @type {[string, number, number][]} way, sequence number, zeta */
+let sent = [];
+let socketOpen = true;
+let shown = true;
+
+/** @param {number} ms */
+const pass = (ms) => {
+  now += ms;
+  mock.timers.tick(ms);
+};
+
+/** A sender whose messages are kept in `sent`. */
+function makeSender() {
+  const values = /** @type {Controls} */ ({ seq: 0, zeta: 0.7 });
+  const keep = (/** @type {string} */ way, /** @type {Controls} */ v) => sent.push([way, v.seq, Number(v.zeta)]);
+  const sender = new UpdateSender(values, {
+    overSocket: (v) => socketOpen && keep("socket", v) > 0,
+    throughStreamlit: (v) => keep("streamlit", v),
+    isShown: () => shown,
+  });
+  /** @param {number} zeta @param {boolean} [settled] */
+  const turn = (zeta, settled = false) => {
+    values.zeta = zeta;
+    sender.push(settled);
+  };
+  return { sender, turn };
+}
+
+beforeEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.method(performance, "now", () => now);
+  [now, sent, socketOpen, shown] = [1000, [], true, true];
+});
+
+test("the gap: 0 when all is answered, 1.3 times Python's time and 20 ms, at least 45, 600 without an answer", () => {
+  assert.equal(sendingGap(0, 10), 0);
+  assert.equal(sendingGap(1, 10), 45);
+  assert.equal(sendingGap(1, 100), 150);
+  assert.equal(sendingGap(2, 10), 600);
+  assert.equal(sendingGap(1, 0), 600);
+});
+
+test("a drag goes over the socket only, numbered from 1, the newest values when the answer has come", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  turn(0.9);
+  turn(1.0);
+  assert.deepEqual(sent, [["socket", 1, 0.8]]);
+  sender.acknowledge(1, 10);
+  assert.deepEqual(sent, [
+    ["socket", 1, 0.8],
+    ["socket", 2, 1.0],
+  ]);
+  sender.acknowledge(2, 10);
+  pass(5000);
+  assert.equal(sent.length, 2);
+});
+
+test("one message leaves ahead of the answer when Python's time is known, and not before the gap is over", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  sender.acknowledge(1, 40); // gap: 1.3 x 40 + 20 = 72 ms
+  turn(0.9);
+  turn(1.0);
+  pass(71);
+  assert.equal(sent.length, 2);
+  pass(1);
+  assert.deepEqual(sent[2], ["socket", 3, 1.0]);
+  turn(1.1);
+  pass(72);
+  assert.equal(sent.length, 3, "two are on their way: the next one waits for an answer");
+});
+
+test("a released knob is told to Streamlit, too", () => {
+  const { turn } = makeSender();
+  turn(0.8, true);
+  assert.deepEqual(sent, [
+    ["socket", 1, 0.8],
+    ["streamlit", 1, 0.8],
+  ]);
+});
+
+test("that a knob was released is not forgotten while its values wait", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  turn(0.9, true);
+  turn(0.9);
+  sender.acknowledge(1, 10);
+  assert.deepEqual(sent.slice(1), [
+    ["socket", 2, 0.9],
+    ["streamlit", 2, 0.9],
+  ]);
+});
+
+test("without a socket everything goes through Streamlit", () => {
+  socketOpen = false;
+  const { turn } = makeSender();
+  turn(0.8);
+  assert.deepEqual(sent, [["streamlit", 1, 0.8]]);
+});
+
+test("values that the socket does not answer are sent again through Streamlit", () => {
+  const { turn } = makeSender();
+  turn(0.8);
+  pass(PATIENCE_MS - 1);
+  assert.equal(sent.length, 1);
+  pass(1);
+  assert.deepEqual(sent[1], ["streamlit", 1, 0.8]);
+});
+
+test("an answer in time calls that off; a closed socket does it at once", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  sender.acknowledge(1, 10);
+  pass(5000);
+  assert.equal(sent.length, 1);
+  turn(0.9);
+  sender.connectionLost();
+  assert.deepEqual(sent[2], ["streamlit", 2, 0.9]);
+  sender.acknowledge(2, 10);
+  sender.connectionLost();
+  assert.equal(sent.length, 3, "nothing is waited for");
+});
+
+test("an older answer does not count as the newest one's", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  sender.acknowledge(1, 10);
+  turn(0.9);
+  sender.acknowledge(1, 10);
+  assert.equal(sender.awaited, 2);
+  sender.acknowledge(2, 10);
+  assert.equal(sender.awaited, 0);
+});
+
+test("controls that have left the page send nothing", () => {
+  const { turn } = makeSender();
+  shown = false;
+  turn(0.8, true);
+  assert.deepEqual(sent, []);
+});

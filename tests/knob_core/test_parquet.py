@@ -1,0 +1,134 @@
+"""Parquet: good files of every encoding are read; what the footer says is compared with the pages before they are."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knob_core.uploads import parquet, parquet_pages, read_logits
+
+pa: Any = pytest.importorskip("pyarrow")
+pq: Any = pytest.importorskip("pyarrow.parquet")
+ROWS = 70_000  # its varint is found nowhere else in the footer
+
+
+def written(columns: dict[str, Any], **options: Any) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("packing", ["none", "snappy", "zstd", "gzip"])
+@pytest.mark.parametrize(
+    "encoding", [{}, {"use_dictionary": False}, {"use_dictionary": False, "use_byte_stream_split": True}]
+)
+def test_every_encoding_is_read_as_it_was_written(version: str, packing: str, encoding: dict[str, Any]):
+    z = np.random.default_rng(0).normal(0, 3, (5000, 3)).round(2)
+    content = written(
+        {f"c{i}": z[:, i] for i in range(3)}, compression=packing, data_page_version=version, row_group_size=1999,
+        data_page_size=1000, **encoding,
+    )  # fmt: skip
+    np.testing.assert_array_equal(read_logits("a.parquet", content).z_static[0], z)
+
+
+def test_the_headers_tell_what_the_pages_hold():
+    content = written({"c": np.zeros(5000)}, use_dictionary=False, compression="none", data_page_size=8000)
+    column = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0)
+    asked: list[int] = []
+    chunk = parquet_pages.walk(content, column.data_page_offset, 5000, lambda: asked.append(1))
+    assert chunk.values == 5000 and 40_000 <= chunk.size <= 41_000 and len(asked) >= 5 and 1000 <= chunk.largest < 5000
+
+
+def varint(n: int, length: int = 1) -> bytes:
+    """Thrift's n >= 0, in at least `length` bytes."""
+    out, n = bytearray(), 2 * n
+    while n or len(out) < length:
+        out.append(n & 127)
+        n >>= 7
+    return bytes([byte | 128 for byte in out[:-1]] + [out[-1]])
+
+
+def lying(content: bytes, which: slice, rows: int = 10) -> bytes:
+    """Some of the footer's numbers of rows made smaller."""
+    (size,) = struct.unpack("<I", content[-8:-4])
+    start, said = len(content) - 8 - size, varint(ROWS)
+    places = [match.start() for match in re.finditer(re.escape(said), content[start:])]
+    spoiled = bytearray(content)
+    for place in places[which]:
+        spoiled[start + place : start + place + len(said)] = varint(rows, len(said))
+    return bytes(spoiled)
+
+
+@pytest.mark.parametrize("which", [slice(0, 1), slice(1, None), slice(-1, None), slice(None)], ids=str)
+def test_a_footer_that_lies_about_its_rows_is_not_believed(which: slice, monkeypatch: pytest.MonkeyPatch):
+    """The first is the file's number of rows, the last the row group's, those between the columns'."""
+    monkeypatch.setattr(parquet, "MAX_VALUES", 1_000)
+    whole = written({"a": np.zeros(ROWS), "b": np.ones(ROWS)}, write_statistics=False)
+    content = lying(whole, which)
+    held = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match=r"cells|footer says"):
+        read_logits("a.parquet", content)
+    assert pa.default_memory_pool().bytes_allocated() <= held
+    monkeypatch.setattr(parquet, "MAX_VALUES", 1_000_000)
+    assert read_logits("a.parquet", whole).z_static.shape == (1, ROWS, 2)
+
+
+def test_pages_that_unpack_to_more_are_refused_before_they_do(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parquet, "MAX_UNPACKED", 100_000)
+    content = written({"a": np.zeros(ROWS), "b": np.ones(ROWS)}, use_dictionary=False, compression="zstd")
+    assert len(content) < 10_000
+    with pytest.raises(ValueError, match="would unpack to 560,"):
+        read_logits("a.parquet", content)
+
+
+def test_a_footer_without_end_is_refused_unread():
+    content = bytearray(written({"a": [1.0], "b": [2.0]}))
+    content[-8:-4] = struct.pack("<I", 2**31)
+    with pytest.raises(ValueError, match="footer of 2,147,483,648 bytes"):
+        read_logits("a.parquet", bytes(content))
+
+
+@pytest.mark.parametrize(
+    ("header", "cause"),
+    [
+        (b"\x15\x00\x15\x02\x15\x02\x18\xff\xff\xff\xff\x0f", "cut short"),
+        (b"\x15" + b"\xff" * 12, "without end"),
+        (b"\x1c" * 40, "nested too deeply"),
+        (b"\x15\x00\x15\x02\x05\x02\x15\x00", "twice"),  # field 1 again, by its number
+        (b"\x19\x00", "type 9"),
+        (b"\x00", "no header"),
+        (b"\x15\x00\x15\x02\x15\x80\x80\x80\x08\x2c\x15\x02\x00\x00", "does not fit"),
+        (b"\x16\x00\x15\x02\x15\x02\x00", "no header"),  # 64 bits where 32 are declared: another reader skips it
+    ],
+)
+def test_page_headers_that_are_none(header: bytes, cause: str):
+    with pytest.raises(ValueError, match=cause):
+        parquet_pages.walk(header, 0, 1, lambda: None)
+
+
+def test_labels_by_name_and_missing_ones():
+    z = {name: [float(i), 1.0, 2.0] for i, name in enumerate(("cat", "dog"))}
+    got = read_logits("a.parquet", written({**z, "label": ["dog", None, "cat"]}))
+    assert got.labels.tolist() == [[1, -1, 0]] and got.class_names == ("cat", "dog")
+    got = read_logits("a.parquet", written({**z, "label": pa.array(["dog", None, "cat"]).dictionary_encode()}))
+    assert got.labels.tolist() == [[1, -1, 0]]
+    assert read_logits("a.parquet", written({**z, "label": [1, None, 0]})).labels.tolist() == [[1, -1, 0]]
+    with pytest.raises(ValueError, match="a label is 'owl', expected one of 2 names"):
+        read_logits("a.parquet", written({**z, "label": ["dog", "owl", "cat"]}))
+
+
+def test_a_long_name_in_every_row_is_held_once():
+    """As plain text these labels would have 20 GB."""
+    label = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), pa.array(["x" * 1_000_000]))
+    content = written({"a": np.zeros(20_000), "b": np.ones(20_000), "label": label})
+    assert len(content) < 1_000_000
+    before = pa.default_memory_pool().max_memory()
+    with pytest.raises(ValueError, match="a label is 'xxx"):
+        read_logits("a.parquet", content)
+    assert pa.default_memory_pool().max_memory() - before < 200_000_000

@@ -1,0 +1,148 @@
+"""Picture files: every frame's real size and cost is known before it is decoded."""
+
+from __future__ import annotations
+
+import io
+import struct
+import tracemalloc
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from knob_core.uploads import Budget, Stopped, limits, picture_sizes, read_pictures, stills
+
+
+def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
+
+
+def moving(kind: str, colours: list[int], size: tuple[int, int] = (32, 32), **options: object) -> bytes:
+    frames = [Image.new("RGB", size, (colour, 0, 0)) for colour in colours]
+    return saved(frames[0], kind, save_all=True, append_images=frames[1:], **options)
+
+
+def growing_gif(width: int, height: int, dispose: int = 0, left: int = 0) -> bytes:
+    """Two frames of one pixel; the second says that it is larger, or lies elsewhere."""
+    frame = b"!\xf9\x04" + bytes([dispose << 2, 5, 0, 0, 0]) + b",%b\0\x02\x02D\x01\0"
+    small, large = (frame % struct.pack("<HHHH", *place) for place in ((0, 0, 1, 1), (left, 0, width, height)))
+    return b"GIF89a" + struct.pack("<HH", 1, 1) + b"\x80\0\0" + bytes(6) + small + large + b";"
+
+
+@pytest.mark.parametrize("dispose", [0, 2, 3])
+@pytest.mark.parametrize("size", [(12_000, 12_000), (65_535, 65_535)], ids=str)
+def test_a_gif_that_grows_is_refused_before_memory_is_taken(size: tuple[int, int], dispose: int):
+    """Pillow's own limit is 179 million pixels, and it is asked after the second frame was begun."""
+    content = growing_gif(*size, dispose)
+    assert len(content) < 100
+    with pytest.raises(ValueError, match=f"{size[0]} x {size[1]} pixels, expected at most 40,000,000") as caught:
+        read_pictures([("a.gif", content)])
+    assert type(caught.value) is ValueError
+    assert len(read_pictures([("a.gif", growing_gif(1, 1, dispose, left=50))]).images) == 2  # a little is allowed
+
+
+def test_blocks_of_a_gif_are_walked_as_the_decoder_walks_them():
+    """Comments, empty extensions and stray bytes do not hide a frame."""
+    content = growing_gif(9_000, 9_000)
+    at = content.index(b"!\xf9", 30)
+    for hidden in (b"!\xfe\x03abc\0", b"!\xfe\0", b"!\xff\x02ab\x01c\0", b"zzz", b"!\x01\0\0", b"!\xf9\0\x04abcd\0"):
+        with pytest.raises(ValueError, match="9000 x 9000 pixels"):
+            picture_sizes.require_canvas("a.gif", content[:at] + hidden + content[at:], lambda: None)
+        with pytest.raises(ValueError, match="9000 x 9000 pixels"):
+            read_pictures([("a.gif", content[:at] + hidden + content[at:])])
+
+
+def test_a_gif_cut_anywhere_is_walked_to_its_end():
+    content = moving("GIF", [0, 90, 180])
+    for end in range(len(content)):
+        picture_sizes.require_canvas("a.gif", content[:end], lambda: None)
+
+
+def run_length_bmp(width: int, height: int) -> bytes:
+    """Row by row one colour: row r, from below, is r bright."""
+    palette = b"".join(bytes([i, i, i, 0]) for i in range(256))
+    runs = b"".join(bytes([width, row, 0, 0]) for row in range(height)) + b"\0\1"
+    head = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8, 1, len(runs), 2835, 2835, 256, 0)
+    start = 14 + len(head) + len(palette)
+    return b"BM" + struct.pack("<IHHI", start + len(runs), 0, 0, start) + head + palette + runs
+
+
+def test_run_lengths_are_read_and_limited_apart():
+    got = read_pictures([("a.bmp", run_length_bmp(32, 32))]).images[0]
+    np.testing.assert_array_equal(got[0, ::-1, 7], np.arange(32))
+    large = bytearray(run_length_bmp(32, 32))
+    large[18:26] = struct.pack("<ii", 5_000, 5_000)
+    with pytest.raises(ValueError, match="5000 x 5000 pixels, expected at most 4,000,000"):
+        read_pictures([("a.bmp", bytes(large))])
+
+
+def test_a_slow_decoder_is_stopped_on_its_way():
+    """A run-length-encoded BMP is unpacked by a loop that reads two bytes at a time."""
+    asked: list[int] = []
+
+    def cancelled() -> bool:
+        asked.append(1)
+        return len(asked) > 50
+
+    with pytest.raises(Stopped, match="cancelled"):
+        read_pictures([("a.bmp", run_length_bmp(32, 200))], budget=Budget(cancelled=cancelled))
+
+
+def test_a_jpeg_of_endless_scans_is_refused():
+    content = saved(Image.new("RGB", (64, 64)), "JPEG", progressive=True)
+    scan = content[content.index(picture_sizes.SCAN) : content.rindex(b"\xff\xd9")]
+    assert 1 < content.count(picture_sizes.SCAN) < 20
+    with pytest.raises(ValueError, match=r"has 1\d\d scans, expected at most 100"):
+        read_pictures([("a.jpg", content[:-2] + scan * 11 + b"\xff\xd9")])
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_every_frame_is_paid_for_before_it_is_decoded(kind: str):
+    content = moving(kind, [0, 80, 160, 240], (100, 50))
+    budget = Budget()
+    assert len(read_pictures([(f"a.{kind.lower()}", content)], budget=budget).images) == 4
+    assert budget.spent == 4 * 3 * 100 * 50
+    with pytest.raises(ValueError, match="decoded has more than 40,000 bytes in all"):
+        read_pictures([(f"a.{kind.lower()}", content)], budget=Budget(decoded=40_000))
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+def test_the_rate_of_a_moving_picture_is_the_files(kind: str):
+    name = f"a.{kind.lower()}"
+    assert read_pictures([(name, moving(kind, [0, 80, 160], duration=40))]).frame_rate == pytest.approx(25)
+    assert read_pictures([(name, moving(kind, [0, 80, 160], duration=0))]).frame_rate is None
+    assert read_pictures([("a.png", saved(Image.new("RGB", (9, 9)), "PNG"))]).frame_rate is None
+
+
+def test_a_photograph_is_one_frame_whatever_its_camera_adds():
+    """Phones append a second picture, such as a depth map, to a JPEG."""
+    content = saved(
+        Image.new("RGB", (40, 40), (200, 0, 0)), "MPO", save_all=True, append_images=[Image.new("RGB", (9, 9))]
+    )
+    assert len(read_pictures([("a.jpg", content)]).images) == 1
+
+
+def test_only_a_file_at_a_time_is_unpacked():
+    """Ten pictures that are not squeezed by zip: at no time are all of them in memory."""
+    import zipfile
+
+    noise = np.random.default_rng(0).integers(0, 256, (400, 400, 3), dtype=np.uint8)
+    still, file = saved(Image.fromarray(noise), "BMP"), io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i in range(10):
+            archive.writestr(f"{i}.bmp", still)
+    content = file.getvalue()
+    tracemalloc.start()
+    try:
+        assert len(read_pictures([("a.zip", content)]).images) == 10
+        assert tracemalloc.get_traced_memory()[1] < 6 * len(still)
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_limits_of_pictures_are_those_of_a_machine_of_4_gb():
+    assert 4 * limits.MAX_PIXELS <= 4e8 and limits.MAX_RLE_PIXELS < limits.MAX_PIXELS
+    assert 16 * 6 * limits.MAX_FILM_PIXELS <= 1e9 < limits.MAX_FILM_MEMORY
+    assert set(stills.MOVING) <= set(stills.FORMATS)

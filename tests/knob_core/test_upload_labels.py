@@ -1,0 +1,220 @@
+"""Labels by name and by frame, class names, probabilities and -inf: what a file means is what is used, and said."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knob_core.response import respond
+from knob_core.settings import Settings
+from knob_core.uploads import read_logits, read_pictures
+from knob_core.uploads.limits import MAX_PATH_VALUES
+from knob_core.uploads.picture_labels import read_labels
+
+Z = np.random.default_rng(0).normal(0, 3, (3, 6, 4))
+NAMES = ("cat", "dog", "owl", "eel")
+
+
+def npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def table(*labels: str) -> bytes:
+    """A stream of as many frames as labels, whose columns are named."""
+    lines = [",".join((*NAMES, "label")), *(f"1,2,3,4,{label}" for label in labels)]
+    return "\n".join(lines).encode()
+
+
+# Whose labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "want"),
+    [
+        ([0, 1, 2], [[0] * 6, [1] * 6, [2] * 6]),
+        ([0, 0, 1, 1, 2, -1], [[0, 0, 1, 1, 2, -1]] * 3),
+        (np.arange(18).reshape(3, 6) % 4, np.arange(18).reshape(3, 6) % 4),
+        ([[0], [1], [2]], [[0] * 6, [1] * 6, [2] * 6]),
+    ],
+    ids=["one a stream", "one a frame", "each", "column"],
+)
+def test_labels_of_streams_and_of_frames(labels: Any, want: Any):
+    got = read_logits("a.npz", npz(logits=Z, labels=np.array(labels)))
+    np.testing.assert_array_equal(got.labels, want)
+    assert got.labelled and got.notes == ()
+    b = got.branches()
+    assert b.labels.shape == ((3,) if np.all(got.labels == got.labels[:, :1]) else (3, 6))
+    np.testing.assert_array_equal(b.frame_labels, want)
+
+
+def test_labels_of_one_stream_that_change_on_the_way():
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    b = read_logits("a.npz", npz(logits=Z[0], labels=labels)).branches()
+    np.testing.assert_array_equal(b.labels, labels[None])
+    answer, _ = respond(b, Settings())
+    assert answer.probabilities.shape == (1, 6, 4)
+
+
+def test_as_many_streams_as_frames_is_said():
+    got = read_logits("a.npz", npz(logits=np.zeros((3, 3, 4)) + np.arange(4), labels=np.array([0, 1, 2])))
+    np.testing.assert_array_equal(got.labels, [[0] * 3, [1] * 3, [2] * 3])
+    assert "one a stream" in got.notes[0]
+
+
+def test_labels_by_name_in_an_array():
+    labels = np.array([["cat", "dog", "", "eel", "1", "-1"]] * 3)
+    got = read_logits("a.npz", npz(logits=Z, labels=labels, classes=np.array(NAMES)))
+    np.testing.assert_array_equal(got.labels, [[0, 1, -1, 3, 1, -1]] * 3)
+    assert got.class_names == NAMES
+
+
+@pytest.mark.parametrize(
+    ("arrays", "cause"),
+    [
+        ({"labels": np.array(["cat", "dog", "owl"])}, "a label is 'cat', expected a number .the file names no classes"),
+        ({"labels": np.array(["ape", "dog", "owl"]), "classes": np.array(NAMES)}, "'ape', expected one of 4 names"),
+        ({"classes": np.array(NAMES[:3])}, r"classes have shape \(3,\), expected 4 names"),
+        ({"classes": np.arange(4)}, "classes have numbers, expected 4 names"),
+        ({"classes": np.array(["cat", "dog", "cat", "eel"])}, "two classes are called 'cat'"),
+        ({"classes": np.array(["cat", "dog", "", "eel"])}, "class 2 has an empty name"),
+        ({"labels": np.array(["1.5", "0", "0"])}, "labels hold 1.5"),
+        ({"labels": np.array(["4", "0", "0"])}, r"labels hold 4, expected whole numbers in \[0, 3\]"),
+        ({"labels": np.array([0, np.nan, 1])}, r"labels is nan at index \(1,\)"),
+        ({"labels": np.zeros((2, 6))}, r"labels have shape \(2, 6\), expected \(3,\), \(6,\) or \(3, 6\)"),
+        ({"severity": np.array(["a"] * 6)}, "severity has dtype text"),
+    ],
+)
+def test_labels_and_names_that_do_not_fit(arrays: dict[str, Any], cause: str):
+    with pytest.raises(ValueError, match=cause):
+        read_logits("a.npz", npz(logits=Z, **arrays))
+
+
+def test_labels_in_a_table_by_name_number_or_not_at_all():
+    got = read_logits("a.csv", table("dog", "", "3", "-1", '"cat"'))
+    assert got.labels.tolist() == [[1, -1, 3, -1, 0]]
+    with pytest.raises(ValueError, match=r"a label is 'ape', expected one of 4 names .'cat', 'dog', 'owl', 'eel'"):
+        read_logits("a.csv", table("dog", "ape"))
+    with pytest.raises(ValueError, match="two columns of one name, 'labels'"):
+        read_logits("a.csv", b"a,b,label,labels\n1,2,0,0\n")
+
+
+def test_tabs_and_semicolons_are_read_as_commas_are():
+    want = read_logits("a.csv", table("dog", "owl"))
+    for name, mark in (("a.tsv", b"\t"), ("a.csv", b";")):
+        got = read_logits(name, table("dog", "owl").replace(b",", mark))
+        np.testing.assert_array_equal(got.z_static, want.z_static)
+        assert got.labels.tolist() == [[1, 2]] and got.class_names == NAMES
+
+
+def test_labels_beside_pictures():
+    names = ["x/1.png", "x/2.png", "x/a,b.png"]
+    read = [read_labels(text, names, ("dog", "cat")).tolist() for text in (
+        b"file,label\n1.png,cat\n", b'x/1.png;cat\n"a,b.png";0\n', b"a,b.png,1", b"frame,label\n2,cat\n0,-1\n",
+    )]  # fmt: skip
+    assert read == [[1, -1, -1], [1, -1, 0], [-1, -1, 1], [-1, -1, 1]]
+    for text, cause in (
+        (b"frame,label\n3,cat", "line 2: '3' is no frame, expected 0 to 2"),
+        (b"frame,label\n1.png,cat", "line 2: '1.png' is no frame"),
+        (b"frame,label\n1,cat\n01,cat", "line 3: '1' has a label already"),
+        (b"1.png,2", "line 1: '1.png,2', expected `file,label`"),
+        (b"1.png", "line 1: '1.png', expected `file,label`"),
+        (b"1.png,1e999", "line 1"),
+    ):
+        with pytest.raises(ValueError, match=cause):
+            read_labels(text, names, ("dog", "cat"))
+
+
+def test_labels_that_are_nothing_but_lines_are_refused_by_their_size():
+    import zipfile
+
+    from PIL import Image
+
+    file, still = io.BytesIO(), io.BytesIO()
+    Image.new("RGB", (9, 9)).save(still, "PNG")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("1.png", still.getvalue())
+        archive.writestr("labels.csv", b"\n" * 3_000_000)
+    with pytest.raises(ValueError, match=r"labels.csv has 3,000,000 bytes, expected at most 2,000,000"):
+        read_pictures([("a.zip", file.getvalue())])
+
+
+# Whose classes
+
+
+def test_class_names_come_from_the_file_or_are_numbers():
+    ten = np.random.default_rng(0).normal(0, 1, (5, 10))
+    assert read_logits("a.npz", npz(logits=ten)).class_names == tuple(f"class {k}" for k in range(10))
+    assert read_logits("a.csv", b"0,1,2\n5,6,7\n").class_names == ("class 0", "class 1", "class 2")
+    assert read_logits("a.csv", b"1.5,2\n5,6\n").class_names == ("class 0", "class 1")
+    assert read_logits("a.csv", b"frame,fox,hen\n0,5,6\n").class_names == ("fox", "hen")
+    branches = b"z_static_fox,z_static_hen,z_dyn_fox,z_dyn_hen\n1,2,3,4\n"
+    assert read_logits("a.csv", branches).class_names == ("fox", "hen")
+    with pytest.raises(ValueError, match="z_static_fox where it has z_dyn_hen"):
+        read_logits("a.csv", b"z_static_fox,z_static_hen,z_dyn_hen,z_dyn_fox\n1,2,3,4\n")
+
+
+def test_a_heading_that_cannot_be_shown_is_shortened():
+    name = read_logits("a.csv", f"{'x' * 300},b\x07\n1,2\n".encode()).class_names
+    assert len(name[0]) <= 80 and name[1] == "b\\x07"
+
+
+# What the numbers are
+
+
+def test_probabilities_become_logits_and_are_said():
+    p = np.array([[0.7, 0.2, 0.1], [1.0, 0.0, 0.0], [0.333, 0.333, 0.333]])  # rounded, and certain
+    got = read_logits("a.npz", npz(logits=p))
+    q = np.exp(got.z_static[0])
+    np.testing.assert_allclose(q / q.sum(-1, keepdims=True), p / p.sum(-1, keepdims=True), atol=3e-6)
+    assert "probabilities" in got.notes[0] and "1e-06" in got.notes[0]
+    again = read_logits("a.csv", "\n".join(",".join(map(str, row)) for row in p).encode())
+    np.testing.assert_allclose(again.z_static, got.z_static)
+
+
+@pytest.mark.parametrize("z", [[[0.7, 0.2, 0.1], [0.5, 0.9, 0.1]], [[1.2, -0.2, 0.0]], [[0.0, 0.0, 3.0]]])
+def test_what_may_be_logits_stays_as_it_is(z: list[list[float]]):
+    got = read_logits("a.npz", npz(logits=np.array(z)))
+    np.testing.assert_array_equal(got.z_static[0], z)
+    assert got.notes == ()
+
+
+def test_each_branch_is_judged_on_its_own():
+    p = np.full((4, 2), 0.5)
+    got = read_logits("a.npz", npz(z_static=p, z_dyn=Z[0, :4, :2]))
+    np.testing.assert_allclose(got.z_static, np.log(0.5))
+    assert len(got.notes) == 1 and "z_static" in got.notes[0]
+
+
+def test_a_class_that_was_ruled_out_gets_a_small_probability():
+    z = np.array([[2.0, 1.0, -np.inf], [2.0, -30.0, -np.inf]])
+    got = read_logits("a.npz", npz(logits=z))
+    np.testing.assert_allclose(got.z_static[0, :, 2], [2 + np.log(1e-6), -30.0])
+    assert "2 of 6 numbers in logits are -inf" in got.notes[0]
+    assert read_logits("a.csv", b"a,b,c\n2,1,-inf\n2,-30,-inf\n").z_static.tolist() == got.z_static.tolist()
+
+
+@pytest.mark.parametrize(
+    ("z", "cause"),
+    [
+        ([[1.0, 2.0], [-np.inf, -np.inf]], r"-inf for every class at index \(0, 1\)"),
+        ([[1.0, np.nan], [0.0, -np.inf]], r"nan at index \(0, 0, 1\)"),
+        ([[1.0, np.inf], [0.0, 1.0]], r"inf at index \(0, 0, 1\)"),
+        ([[1.0, -1e7], [0.0, 1.0]], "goes up to 1e\\+07"),
+    ],
+)
+def test_other_numbers_are_refused_by_their_place(z: list[list[float]], cause: str):
+    with pytest.raises(ValueError, match=cause):
+        read_logits("a.npz", npz(logits=np.array(z)))
+
+
+def test_one_stream_has_a_limit_of_its_own():
+    frames = MAX_PATH_VALUES // 1000
+    assert read_logits("a.npz", npz(logits=np.zeros((frames, 1000), np.int8))).z_dyn.shape == (1, frames, 1000)
+    with pytest.raises(ValueError, match=r"2,001 frames x 1,000 classes .* expected at most 2,000,000: .*2,000 of"):
+        read_logits("a.npz", npz(logits=np.zeros((frames + 1, 1000), np.int8)))
+    assert read_logits("a.npz", npz(logits=np.zeros((2, frames, 1000), np.int8))).z_dyn.shape[0] == 2
