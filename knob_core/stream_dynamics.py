@@ -1,8 +1,7 @@
-"""How the gate of a stream answers, measured: its step response, and its frequency response by test tones.
+"""How the gate of a stream answers, measured for the console's panels: step response, and test tones.
 
-Step: y = (u - before) / (after - before) from every sudden change of severity on; `before` is where u stands then,
-`after` where the command u* goes.
-Tone: u*(t) = A sin(2 pi f t) + the stream's own noise; amplitude and phase of u by least squares at f, per path.
+Steps are put on a scale and tones are fitted as in probe E-3 (`knob_core.probes.dynamics`); a panel shows the mean over
+the stream's steps. Tones are sent through the gate in the stream's own noise: u*(t) = A sin(2 pi f t) + noise.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core.measures.stability import steps
+from knob_core import metrics
+from knob_core.probes.dynamics import followed_steps, mean_tone, tone
 
 TONES = np.geomspace(0.004, 0.45, 11)  # cycles/frame
 TONE_FRAMES = 1000  # fitted, after as many again to settle
@@ -39,19 +39,19 @@ class ToneAnswer:
     phase_sem: np.ndarray  # (F,) degrees
 
 
-def step_answer(u: np.ndarray, u_star: np.ndarray, severity: np.ndarray) -> StepAnswer | None:
-    """How u (R, T) follows the steps that severity makes in u_star (R, T); None where it makes none."""
-    answers = []
-    for start, end in steps(severity):
-        level = u[:, max(0, start - 3) : start].mean(axis=1)  # (R,)
-        move = (u_star[:, start:end].mean(axis=1) - level).mean()
-        if abs(move) > 1e-3:
-            answers.append((u[:, start:end] - level[:, None]) / move)
+def step_answer(
+    u: np.ndarray, u_star: np.ndarray, severity: np.ndarray, resting: np.ndarray | None = None
+) -> StepAnswer | None:
+    """How u (R, T) follows the steps that severity makes in u_star (R, T); None where it makes none.
+
+    `resting` (R, T): where u rests under its command, if not at the command itself (Reset Mode: u).
+    """
+    answers = [step.y for step in followed_steps(u, u_star, severity, resting)]
     if not answers:
         return None
     n = min(answer.shape[1] for answer in answers)
     mean = np.mean([answer[:, :n] for answer in answers], axis=0)  # (R, n)
-    low, median, high = np.percentile(mean, [25, 50, 75], axis=0)
+    low, median, high = metrics.quartiles(mean)
     return StepAnswer(median, low, high, len(answers))
 
 
@@ -70,20 +70,11 @@ def tone_answer(
     background = np.tile(noise, (1, -(-total // noise.shape[1])))[:, :total]  # (R, N)
     x = amplitude * np.sin(2 * np.pi * freq[:, None, None] * t) + background  # (F, R, N)
     y = run(x)[..., TONE_FRAMES:]
-    fitted = np.exp(-2j * np.pi * freq[:, None] * t[TONE_FRAMES:])  # (F, N)
-    basis = np.stack([fitted.real, fitted.imag, np.ones_like(fitted.real)], axis=-1)  # (F, N, 3)
-    cosine, sine, _ = np.moveaxis(np.linalg.pinv(basis) @ np.swapaxes(y, 1, 2), 1, 0)  # (F, R) each
-    # y = a cos + b (-sin) of the fitted basis, against A sin: H = (-b + j a) / A
-    h = (-sine + 1j * cosine) / amplitude
-    mean = h.mean(axis=1)
-    root = np.sqrt(h.shape[1])
-    turned = h * np.exp(-1j * np.angle(mean))[:, None]  # along the mean: real part is gain, imaginary part is phase
-    size = np.abs(mean)
-    ddof = 1 if h.shape[1] > 1 else 0
+    found = mean_tone(np.stack([tone(part, f, TONE_FRAMES) for part, f in zip(y, freq, strict=True)]) / amplitude)
     return ToneAnswer(
         freq=freq,
-        gain_db=20 * np.log10(np.maximum(size, 1e-12)),
-        gain_sem=20 / np.log(10) * turned.real.std(axis=1, ddof=ddof) / root / np.maximum(size, 1e-12),
-        phase=np.degrees(np.unwrap(np.angle(mean))),
-        phase_sem=np.degrees(turned.imag.std(axis=1, ddof=ddof) / root / np.maximum(size, 1e-12)),
+        gain_db=20 * np.log10(found.size),
+        gain_sem=found.gain_sem,
+        phase=np.degrees(np.unwrap(np.angle(found.mean))),
+        phase_sem=found.phase_sem,
     )

@@ -129,7 +129,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--checkpoint", nargs="+", type=Path, required=True, metavar="FILE")
     parser.add_argument("--split", choices=SPLITS, required=True)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
-    parser.add_argument("--streams", type=commands.positive, default=STREAMS, metavar="R", help="default: %(default)s")
+    parser.add_argument("--streams", type=int, default=STREAMS, metavar="R", help="default: %(default)s")
     parser.add_argument("--frames", type=int, default=change.FRAMES, metavar="T", help="default: %(default)s")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of plans and noise (default: %(default)s)")
     parser.add_argument("--corruptions", nargs="+", metavar="NAME", help="some of the split's; default: all of them")

@@ -23,12 +23,11 @@ from tqdm import tqdm
 from knob_core import files
 from knob_core.corruptions import NAMES
 from knob_core.data import Images, Labels, load_cifar10, load_sample
-from knob_core.data.cifar10c import CHUNK, SEVERITIES, chunks
+from knob_core.data.cifar10c import CHUNK, PIXELS_VERSION, SEVERITIES, chunks
 from knob_core.seeding import generator
 from train import commands
 
 SETTINGS = "settings.json"  # what a folder was made with; stays beside the files
-RECIPE = 1  # counts up whenever the same seed would give other pixels
 
 Advance = Callable[[int], object]
 
@@ -90,7 +89,7 @@ def header(count: int) -> bytes:
 def _settle(out: Path, images: Images, labels: Labels, seed: int, device: str) -> None:
     """Write settings.json and labels.npy, or make sure that the folder was begun with the same."""
     settings = {
-        "recipe": RECIPE,
+        "recipe": PIXELS_VERSION,
         "seed": int(seed),
         "count": len(labels),
         "chunk": CHUNK,

@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from knob_core import models
-from knob_core.library import result_files
+from knob_core import methods, metrics, models
+from knob_core.library import result_tables
 from train import commands
 
 WIDTHS = (16, 64)
@@ -83,7 +83,8 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
     times = latencies(family, rounds)
     found = []
     for method, model in family.items():
-        ratio = times[method] / times["static"]
+        ratio = times[method] / times[methods.PLAINEST]
+        q25, median, q75 = metrics.quartiles(ratio)
         found.append(
             {
                 "width": width,
@@ -91,9 +92,9 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
                 "parameters": parameters(model),
                 "macs": multiply_accumulates(model),
                 "latency_ms": float(np.median(times[method])),
-                "ratio_to_static": float(np.median(ratio)),
-                "ratio_q25": float(np.percentile(ratio, 25)),
-                "ratio_q75": float(np.percentile(ratio, 75)),
+                "ratio_to_static": float(median),
+                "ratio_q25": float(q25),
+                "ratio_q75": float(q75),
                 "rounds": rounds,
                 "threads": torch.get_num_threads(),
                 "device": torch.device(device).type,
@@ -105,7 +106,7 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
 def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
     found = [row for width in args.widths for row in rows(width, args.rounds or ROUNDS.get(width, 100), args.device)]
-    print(result_files.write(found, args.out / "cost.csv").to_string(index=False))
+    print(result_tables.write(found, args.out / "cost.csv").to_string(index=False))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=commands.positive, help="default: 300 at width 16, 120 at width 64")
     parser.add_argument("--threads", type=commands.positive, default=1, help="default: %(default)s")
     parser.add_argument("--device", type=commands.device, default="cpu")
-    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument(
+        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+    )
     args = parser.parse_args(arguments)
     return commands.run("train.cost", lambda: work(args))
 

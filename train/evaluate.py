@@ -20,27 +20,16 @@ from tqdm import tqdm
 from knob_core import data, files
 from knob_core.corruptions import NAMES
 from knob_core.data import cifar10c
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import commands
 from train.measuring import branch_outputs, cell_metrics, probe_tables
-from train.measuring.branch_cache import BranchCache
+from train.measuring.branch_cache import BranchCache, fill_all
 from train.measuring.branch_outputs import Member
 from train.measuring.cell_images import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
 from train.training import distributed, histories
 
 COUNT = 2000  # test images
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
-
-
-def fill(caches: Sequence[tuple[BranchCache, Sequence[str]]], rank: int = 0, world: int = 1) -> None:
-    """Compute whatever branch outputs are missing; processes take units by turns."""
-    work = [(cache, unit) for cache, units in caches for unit in units]
-    todo = [(cache, unit) for cache, unit in work[rank::world] if cache.missing(unit)]
-    with tqdm(todo, unit="unit", disable=True if rank else None, dynamic_ncols=True) as bar:  # None: on a terminal
-        for cache, unit in bar:
-            bar.set_postfix_str(unit)
-            cache.fill(unit)
-    distributed.wait_for_all()
 
 
 def evaluate(
@@ -64,11 +53,11 @@ def evaluate(
             if member.gated:
                 for name, rows in probe_tables.probes(member, test_cache, test).items():
                     e1[name] += rows
-    frame = result_files.write(cells, out / "cells.csv")
-    result_files.write(cell_metrics.summarise(frame), out / "summary.csv")
-    result_files.write(fitted, out / "temperatures.csv")
+    frame = result_tables.write(cells, out / "cells.csv")
+    result_tables.write(cell_metrics.summarise(frame), out / "summary.csv")
+    result_tables.write(fitted, out / "temperatures.csv")
     for name, rows in e1.items():
-        result_files.write(rows, out / f"{name}.csv")
+        result_tables.write(rows, out / f"{name}.csv")
     note = {
         "images": len(test.labels),
         "held_out_images": len(held_out.labels),
@@ -98,7 +87,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
-    parser.add_argument("--out", type=Path, default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    parser.add_argument(
+        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="caches, and training histories")
     return parser.parse_args(arguments)
 
@@ -129,12 +120,12 @@ def work(args: argparse.Namespace) -> None:
     held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
     folder = args.runs / "evaluation"
     test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
-    fill([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
+    fill_all([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
     if rank == 0:
         evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
         learning = histories.gather(args.runs)
         if learning is not None:
-            result_files.write(learning, args.out / "learning.csv")
+            result_tables.write(learning, args.out / "learning.csv")
         print(f"{len(members)} models x {len(test.units)} units x {args.count} images: {args.out}")
 
 

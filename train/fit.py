@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, data, models
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import commands
 from train.training import distributed, loop, losses, validation
 from train.training.batches import Loader
@@ -127,7 +127,7 @@ def _train(
     quiet = place.quiet or place.rank > 0
     loop.train(run, Progress(folder.name, stage.epochs, loader.steps, recipe.batch, quiet))
     if place.rank == 0:
-        result_files.write(run.history, folder / "history.csv", float_format=None)
+        result_tables.write(run.history, folder / "history.csv", float_format=None)
     distributed.wait_for_all()
     return run
 

@@ -14,17 +14,16 @@ import torch
 
 from knob_core import checkpoint, data, files, models
 from knob_core.assets import ASSETS
-from knob_core.data import pixels
+from knob_core.inference import over_batches
 from train import commands
 
 CHECKPOINTS = ASSETS / "checkpoints"
 TOLERANCE = 0.002  # of accuracy: two images in a thousand
 
 
-@torch.inference_mode()
 def sample_accuracy(model: models.GatedClassifier) -> float:
     images, labels, _ = data.load_sample()
-    logits = torch.cat([model.predict(part, "settled") for part in pixels.to_unit(torch.from_numpy(images)).split(250)])
+    (logits,) = over_batches(lambda x: (model.predict(x, "settled"),), images)
     return float((logits.argmax(1) == torch.from_numpy(labels)).float().mean())
 
 

@@ -19,9 +19,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from knob_core import corruptions, data, metrics, models, seeding
+from knob_core.inference import over_batches
 from knob_core.probes.learning import gate_advantage
 from train import commands
-from train.training import losses, saved_state
+from train.training import loop, losses, saved_state
 from train.training.batches import Batch, augment, corrupt_chunk
 from train.training.recipes import POCKET, Recipe
 
@@ -54,10 +55,8 @@ class Features:
         return Features((self.encoded[0][index], self.encoded[1][index]), self.labels[index], self.severity[index])
 
 
-@torch.no_grad()
 def encode(model: models.GatedClassifier, images: Tensor, labels: Tensor, severity: Tensor) -> Features:
-    parts = [model.encode(x.contiguous(memory_format=torch.channels_last)) for x in images.split(250)]
-    features, statistics = (torch.cat(part) for part in zip(*parts, strict=True))
+    features, statistics = over_batches(model.encode, images)
     return Features((features, statistics), labels, severity)
 
 
@@ -80,27 +79,27 @@ def test_features(model: models.GatedClassifier, images: Tensor, labels: Tensor)
 
 
 def train_heads(model: models.GatedClassifier, train: Features, recipe: Recipe, epochs: int) -> None:
-    """The method stage on cached features."""
-    parameters = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
-    optimizer = torch.optim.AdamW(parameters, lr=recipe.method.lr, weight_decay=recipe.method.weight_decay)
+    """The method stage on cached features, with the recipe's own optimiser and schedule; no streams."""
+    model.encoder.requires_grad_(False)
+    optimizer = loop.make_optimizer(recipe.method, model)
     generator = torch.Generator().manual_seed(0)
-    steps = epochs * (len(train) // recipe.batch)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    steps = len(train) // recipe.batch
     model.train()
-    for _ in range(epochs):
+    for epoch in range(epochs):
         order = torch.randperm(len(train), generator=generator)
-        for index in order.split(recipe.batch)[: len(train) // recipe.batch]:
+        for step, index in enumerate(order.split(recipe.batch)[:steps]):
+            for group in optimizer.param_groups:
+                group["lr"] = loop.learning_rate(recipe.method, (epoch + step / steps) / epochs)
             rows = train.rows(index)
             batch = Batch(torch.empty(0), rows.labels, rows.severity, ())
             outputs = model.decide(*rows.encoded)
-            if isinstance(model, models.Ungated):
-                loss = cross_entropy(outputs.z_static, rows.labels)
-            else:
+            if model.dynamics.gated:
                 loss = losses.branch_loss(outputs, batch, recipe) + losses.gate_loss(outputs, batch, recipe)
+            else:
+                loss = cross_entropy(outputs.z_static, rows.labels)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            schedule.step()
     model.eval()
 
 
@@ -116,7 +115,7 @@ def measure(model: models.GatedClassifier, cells: dict[str, Features]) -> dict[s
     probe = gate_advantage(*(torch.cat(column).numpy() for column in zip(*columns, strict=True)))
     mean_u = {n: [float(out[f"{n} {s:g}"].u_star.mean()) for s in SEVERITIES] for n in corruptions.TEST}
     rho = [spearmanr(SEVERITIES, means)[0] for means in mean_u.values()]
-    probs = {name: torch.softmax(model.logits(o, "settled"), 1).numpy() for name, o in out.items()}
+    probs = {name: metrics.softmax(model.logits(o, "settled").numpy()) for name, o in out.items()}
     labels = cells["clean"].labels.numpy()
     return {
         "dyn clean": ce["clean"][0],

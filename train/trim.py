@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from knob_core import checkpoint, data, fusion, gate, metrics
 from knob_core.data import Images, Labels
 from knob_core.data.pixels import to_bytes
-from knob_core.models import GatedClassifier, KnobODE
+from knob_core.memories import PLAIN
+from knob_core.models import GatedClassifier
 from knob_core.streams import ControlledStream
 from train import commands
 from train.measuring import branch_outputs
@@ -73,15 +74,11 @@ def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 
 
 def loss(made: Streams, zeta: float, omega_n: float, offset: float) -> float:
     """Mean cross-entropy with memory, every state starting from what its first frame shows."""
-    u = _settled_run(made.u_star.astype(np.float64) + offset, zeta, omega_n)
-    z_static = np.swapaxes(_settled_run(np.swapaxes(made.z_static, 1, 2).astype(np.float64), zeta, omega_n), 1, 2)
-    log_p = metrics.log_softmax(fusion.fuse(z_static, made.z_dyn.astype(np.float64), gate.sigmoid(u)))
-    return float(-np.take_along_axis(log_p, np.broadcast_to(made.labels[:, None, None], (*u.shape, 1)), -1).mean())
-
-
-def _settled_run(x: NDArray, zeta: float, omega_n: float) -> NDArray:
-    first = x[..., 0]
-    return gate.run(x, zeta, omega_n, state=np.stack([first, np.zeros_like(first)], -1))[0]
+    u_star = made.u_star.astype(np.float64) + offset
+    u = PLAIN.run(u_star[..., None], zeta, omega_n)[0][..., 0]
+    z_static, _ = PLAIN.run(made.z_static.astype(np.float64), zeta, omega_n)
+    z_fuse = fusion.fuse(z_static, made.z_dyn.astype(np.float64), gate.sigmoid(u))
+    return float(metrics.cross_entropy(z_fuse, made.labels[:, None]).mean())
 
 
 def fit(made: Streams, zeta: float, omega_n: float) -> Trim:
@@ -104,7 +101,7 @@ def trim_file(path: Path, out: Path, images: Images, labels: Labels) -> Trim:
     if "trim" in header:
         raise ValueError(f"{path} has been trimmed already: {header['trim']}")
     model = checkpoint.load(path)
-    if not isinstance(model, KnobODE):
+    if "zeta" not in model.dynamics.knobs:
         raise ValueError(f"{path} is a {model.method}; only knob-ode runs with static memory")
     trim = fit(streams(model, images, labels, int(header.get("seed", 0))), model.knobs.zeta, model.knobs.omega_n)
     apply(model, trim)

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from knob_core.assets import ASSETS
+from knob_core.library import result_tables
+from knob_core.library.result_tables import EVALUATE, MADE_BY, NEEDED
 
-FOLDER = ASSETS / "results"
-EVALUATE, REPORT, COST = "python -m train.evaluate", "python -m train.report", "python -m train.cost"
-MADE_BY = {"cost": COST, "claims": REPORT, "paper": REPORT, "anchors": REPORT}  # the rest: EVALUATE
-NEEDED = {  # table: the columns that a page cannot do without
-    "summary": ("method", "seed", "scope", "output", "accuracy", "nll", "brier", "ece", "ece_deb"),
-    "cells": ("method", "seed", "corruption", "severity"),
-    "cost": ("width", "method", "parameters", "macs", "latency_ms", "ratio_to_static", "ratio_q25", "ratio_q75"),
-    "paper": ("method", "avg_c", "ece_deb", "latency_ms", "params_m", "gflops"),
-    "anchors": ("what", "network", "avg_c", "ece"),
-    "claims": ("what", "target", "measured", "holds"),
-    "learning": ("method", "seed", "epoch"),
-    "temperatures": ("method", "seed", "output", "fitted_on", "temperature"),
-}
+FOLDER = result_tables.RESULTS
 
 
 class Missing(Exception):
@@ -40,8 +30,8 @@ def table(name: str) -> pd.DataFrame:
         raise Missing(f"`{path.name}` is not in `assets/results` yet.", command)
     try:
         frame = _read(str(path), path.stat().st_mtime_ns).copy()
-    except (ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise Missing(f"`{path.name}` cannot be read ({error}).", command) from error
+    except ValueError as error:
+        raise Missing(f"`{path.name}` cannot be read ({error.__cause__}).", command) from error
     lacking = [column for column in NEEDED.get(name, ()) if column not in frame.columns]
     if lacking:
         raise Missing(f"`{path.name}` lacks {', '.join(lacking)}.", command)
@@ -50,7 +40,7 @@ def table(name: str) -> pd.DataFrame:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _read(path: str, changed: int) -> pd.DataFrame:
-    return pd.read_csv(path)
+    return result_tables.read(Path(path))
 
 
 def note() -> dict[str, Any]:

@@ -21,6 +21,7 @@ from knob_core.seeding import generator
 
 SEVERITIES = (1, 2, 3, 4, 5)
 CHUNK = 250  # images; the unit of seeding
+PIXELS_VERSION = 1  # counts up whenever the same seed would give other pixels; part of the names of caches
 PLACES = ("", "CIFAR-10-C", "cifar10c", "data/CIFAR-10-C")
 
 

@@ -10,13 +10,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-METHODS = {  # in the family's order
-    "static": "Static",
-    "attention": "Attention",
-    "knob-ia": "Knob-IA",
-    "ode-lite": "ODE-Lite",
-    "knob-ode": "Knob-ODE",
-}
+from knob_core import methods
+
+METHODS = {key: method.name for key, method in methods.METHODS.items()}  # in the table's order
 PAPER_WIDTH = 64
 METRICS = {  # column: (label, scale, digits)
     "accuracy": ("accuracy, %", 100, 2),
@@ -28,7 +24,7 @@ METRICS = {  # column: (label, scale, digits)
 
 
 def order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows in the family's order; methods that nobody knows are left out."""
+    """Rows in the order of `knob_core.methods`; methods that nobody knows are left out."""
     known = frame[frame["method"].isin(list(METHODS))].copy()
     known["place"] = known["method"].map(list(METHODS).index)
     return known.sort_values("place", kind="stable").drop(columns="place").reset_index(drop=True)
@@ -74,7 +70,7 @@ def table_2(cost: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:
     if paper is not None:
         theirs = paper.set_index("method").reindex(found["method"]).reset_index(drop=True)
         wide = found["width"] == PAPER_WIDTH
-        static = paper.set_index("method")["latency_ms"].get("static", np.nan)
+        static = paper.set_index("method")["latency_ms"].get(methods.PLAINEST, np.nan)
         rows["paper's parameters, M"] = theirs["params_m"].where(wide)
         rows["paper's GFLOPs"] = theirs["gflops"].where(wide)
         rows["paper's ratio"] = (theirs["latency_ms"] / static).where(wide)

@@ -121,6 +121,19 @@ def nll(probs: Any, labels: Any) -> float:
         return float(-np.log(pick(probs, labels)).mean(dtype=np.float64)) if len(labels) else math.nan
 
 
+def cross_entropy(z: Any, labels: Any) -> np.ndarray:
+    """-log softmax(z)[label] of every frame, (...): z (..., K), labels of a shape that spreads to (...)."""
+    log_p = log_softmax(z)
+    labels = np.broadcast_to(labels, log_p.shape[:-1])
+    return -np.take_along_axis(log_p, labels[..., None], -1)[..., 0]
+
+
+def quartiles(values: Any, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First quartile, median and third quartile along an axis."""
+    low, median, high = np.percentile(values, [25, 50, 75], axis=axis)
+    return low, median, high
+
+
 def brier(probs: Any, labels: Any) -> float:
     """Mean over samples of sum_k (p_k - [k = label])^2: 0 to 2."""
     probs, labels = _checked(probs, labels)

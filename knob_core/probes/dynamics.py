@@ -2,24 +2,25 @@
 
 Step: y = (u - before) / (after - before), levels from u*; rise, overshoot, settling of the mean path beside theory.
 Tone: y = c + Im(a exp(2 pi j f t)) by least squares after the transient; a is gain and phase against sin(2 pi f t).
-Paper, section 4.3.3.
+Paper, section 4.3.3. The console's live panels measure alike (`knob_core.stream_dynamics`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knob_core import gate, theory
+from knob_core import gate, metrics, theory
 from knob_core.measures.stability import level_begins, steps
 
 FADED = 1e-7  # what is left of a transient before a tone is fitted
 CYCLES = 8  # fitted at least
 FRAMES = 400  # fitted at least
 MAX_FRAMES = 400_000
+MIN_MOVE = 1e-3  # of the mean command; a step that moves it less has no answer to measure
 DB = 20 / np.log(10)
 # The band of the settling time. A mean of noisy paths never comes to rest within the usual 2 %, and the overshoot at
 # zeta = 0.7 grazes 5 %, so that a hair decides when it has settled.
@@ -53,6 +54,25 @@ class StreamBode:
     gain_sem: NDArray[np.float64]  # (F,) dB
     phase: NDArray[np.float64]  # (F,) degrees against the slowest
     phase_sem: NDArray[np.float64]  # (F,) degrees
+
+
+@dataclass(frozen=True)
+class MeanTone:
+    """Complex amplitudes of R paths, averaged with their phase, at F frequencies."""
+
+    mean: NDArray[np.complex128]  # (F,)
+    size: NDArray[np.float64]  # (F,) of the mean, at least 1e-12
+    gain_sem: NDArray[np.float64]  # (F,) dB
+    phase_sem: NDArray[np.float64]  # (F,) degrees
+
+
+@dataclass(frozen=True)
+class FollowedStep:
+    """One sudden change of severity, on the scale on which the command's way is 0 -> 1."""
+
+    start: int  # first frame of the new level
+    move: float  # of the mean command, after - before
+    y: NDArray[np.float64]  # (R, n) the gate's state
 
 
 @dataclass(frozen=True)
@@ -108,22 +128,48 @@ def stream_bode(paths: Sequence[NDArray], freq: ArrayLike, first: int, swing: fl
     f = np.asarray(freq, np.float64)
     if f.ndim != 1 or len(f) != len(paths) or not len(f) or (np.diff(f) <= 0).any():
         raise ValueError(f"freq must be ascending, one for each of {len(paths)} streams, got {f}")
-    a = (
-        np.stack([tone(np.asarray(g)[:, first:], one, first) for g, one in zip(paths, f, strict=True)]) / swing
-    )  # (F, R)
+    fitted = [tone(np.asarray(g)[:, first:], one, first) for g, one in zip(paths, f, strict=True)]
+    found = mean_tone(np.stack(fitted) / swing)
+    return StreamBode(
+        freq=f,
+        amplitude=found.size,
+        gain_db=20 * np.log10(found.size / found.size[0]),
+        gain_sem=found.gain_sem,
+        phase=np.degrees(np.unwrap(np.angle(found.mean / found.mean[0]))),
+        phase_sem=found.phase_sem,
+    )
+
+
+def mean_tone(a: NDArray[np.complex128]) -> MeanTone:
+    """Mean and standard errors of complex amplitudes a (F, R) over the paths."""
     mean = a.mean(axis=1)
     size = np.maximum(np.abs(mean), 1e-12)
     turned = a * np.exp(-1j * np.angle(mean))[:, None]  # along the mean: real is gain, imaginary is phase
     root = np.sqrt(a.shape[1])
     ddof = min(1, a.shape[1] - 1)
-    return StreamBode(
-        freq=f,
-        amplitude=size,
-        gain_db=20 * np.log10(size / size[0]),
+    return MeanTone(
+        mean=mean,
+        size=size,
         gain_sem=DB * turned.real.std(axis=1, ddof=ddof) / root / size,
-        phase=np.degrees(np.unwrap(np.angle(mean / mean[0]))),
         phase_sem=np.degrees(turned.imag.std(axis=1, ddof=ddof) / root / size),
     )
+
+
+def followed_steps(
+    u: NDArray, u_star: NDArray, severity: NDArray, resting: NDArray | None = None
+) -> Iterator[FollowedStep]:
+    """Every sudden change that severity (T,) makes in u_star (R, T), and the part of the way that u (R, T) has made.
+
+    Before a step u is taken to rest at its command. Where it rests elsewhere, as in Reset Mode, `resting` (R, T) says
+    where: y = (u - resting before) / (u_star after - u_star before), means over all frames of a level.
+    """
+    for start, end in steps(severity):
+        before, after = slice(level_begins(severity, start), start), slice(start, end)
+        level = u_star[:, before].mean(axis=1)  # (R,) the command steps at once, so every frame of a level counts
+        move = float((u_star[:, after].mean(axis=1) - level).mean())
+        if abs(move) >= MIN_MOVE:
+            zero = level if resting is None else resting[:, before].mean(axis=1)
+            yield FollowedStep(start, move, (u[:, after] - zero[:, None]) / move)
 
 
 def step_probes(
@@ -131,19 +177,12 @@ def step_probes(
 ) -> list[StepProbe]:
     """Every sudden change that severity (T,) makes in u_star (R, T), and how u (R, T) follows it."""
     probes = []
-    for start, end in steps(severity):
-        before, after = slice(level_begins(severity, start), start), slice(start, end)
-        level = u_star[:, before].mean(axis=1)  # (R,) the command steps at once, so every frame of a level counts
-        move = float((u_star[:, after].mean(axis=1) - level).mean())
-        if abs(move) < 1e-6:
-            continue
-        y = (u[:, after] - level[:, None]) / move  # (R, n)
-        low, median, high = np.percentile(y, [25, 50, 75], axis=0)
-        mean = y.mean(axis=0)
-        ideal = theory.step_response(zeta, omega_n, end - start)
+    for step in followed_steps(u, u_star, severity):
+        mean = step.y.mean(axis=0)
+        ideal = theory.step_response(zeta, omega_n, len(mean))
         probes.append(
             StepProbe(
-                start, move, low, median, high, mean,
+                step.start, step.move, *metrics.quartiles(step.y), mean,
                 theory.step_info(mean, final=1.0, settling=settling),
                 theory.step_info(ideal, final=1.0, settling=settling),
             )

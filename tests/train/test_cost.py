@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from knob_core import models
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import cost
 
 
@@ -55,7 +55,7 @@ def test_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert cost.main(["--widths", "4", "--rounds", "3", "--out", str(tmp_path)]) == 0
     finally:
         torch.set_num_threads(threads)
-    frame = result_files.read(tmp_path / "cost.csv").set_index("method")
+    frame = result_tables.read(tmp_path / "cost.csv").set_index("method")
     assert list(frame.index) == list(models.METHODS)
     assert frame.loc["static", "ratio_to_static"] == 1
     assert (frame["latency_ms"] > 0).all()

@@ -13,7 +13,7 @@ from knob_core import data, metrics, models
 from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import cifar10c
 from knob_core.data.pixels import to_unit
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from knob_core.metrics import temperature_scaling
 from tests.helpers import tiny_family
 from train import corrupt, evaluate
@@ -53,7 +53,7 @@ def run(folder: Path, out: str = "results", *more: str) -> int:
 
 
 def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> None:
-    cells = result_files.read(done / "results" / "cells.csv")
+    cells = result_tables.read(done / "results" / "cells.csv")
     assert len(cells) == 5 * (1 + 5 * len(SOME))
     assert not cells.duplicated(["method", "seed", "corruption", "severity"]).any()
     assert set(cells["corruption"]) == {"clean", *SOME}
@@ -70,7 +70,7 @@ def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> Non
 def test_a_cell_is_what_the_model_says_of_its_pixels(done: Path) -> None:
     images, labels, _ = data.load_sample()
     corrupted = to_unit(cifar10c.make(images[:COUNT], "fog", 4, 0))
-    cells = result_files.read(done / "results" / "cells.csv").set_index(["method", "corruption", "severity"])
+    cells = result_tables.read(done / "results" / "cells.csv").set_index(["method", "corruption", "severity"])
     for member in branch_outputs.load(branch_outputs.find([done / "checkpoints"])):
         with torch.inference_mode():
             p = torch.softmax(member.model.predict(corrupted, "reset").double(), 1).numpy()
@@ -81,15 +81,15 @@ def test_a_cell_is_what_the_model_says_of_its_pixels(done: Path) -> None:
 
 
 def test_the_mean_goes_over_severities_then_corruptions(done: Path) -> None:
-    cells = result_files.read(done / "results" / "cells.csv")
-    summary = result_files.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
+    cells = result_tables.read(done / "results" / "cells.csv")
+    summary = result_tables.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
     mine = cells[(cells["method"] == "knob-ode") & (cells["corruption"] != "clean")]
     assert summary.loc[("knob-ode", "3 of 19", "fused"), "nll"] == pytest.approx(mine["fused_nll"].mean(), rel=1e-5)
     assert set(summary.index.get_level_values("scope")) == {"3 of 19", "clean"}  # part of a set goes by no set's name
 
 
 def test_a_set_of_corruptions_is_summarised_by_its_name_where_it_is_whole(done: Path) -> None:
-    cells = result_files.read(done / "results" / "cells.csv")
+    cells = result_tables.read(done / "results" / "cells.csv")
     fog = cells[(cells["method"] == "knob-ode") & (cells["corruption"] == "fog")]
     level = {name: number for number, name in enumerate(NAMES)}
     whole = pd.concat([fog.assign(corruption=name, dyn_accuracy=level[name] / 100) for name in NAMES])
@@ -110,7 +110,7 @@ def test_tables_are_made_where_the_caches_lie(done: Path, monkeypatch: pytest.Mo
 
 
 def test_temperatures_are_fitted_on_held_out_images(done: Path) -> None:
-    fitted = result_files.read(done / "results" / "temperatures.csv")
+    fitted = result_tables.read(done / "results" / "temperatures.csv")
     assert len(fitted) == 2 * 2 + 3 * 4  # two single outputs, three gated ones in two modes; two sets of images
     assert fitted["temperature"].between(0.05, 20).all()
     images, labels, _ = data.load_sample()
@@ -119,12 +119,12 @@ def test_temperatures_are_fitted_on_held_out_images(done: Path) -> None:
         z = static.model.predict(to_unit(images[-40:])).numpy()
     own = fitted[(fitted["method"] == "static") & (fitted["fitted_on"] == "clean")]["temperature"].item()
     assert own == pytest.approx(temperature_scaling.fit(z, labels[-40:]), rel=1e-3)
-    cells = result_files.read(done / "results" / "cells.csv")
+    cells = result_tables.read(done / "results" / "cells.csv")
     assert (cells["fused_t_clean_accuracy"] == cells["fused_accuracy"]).all()
 
 
 def test_probes_are_written_for_every_gated_method_in_both_modes(done: Path) -> None:
-    e1, e2 = (result_files.read(done / "results" / f"{name}.csv") for name in ("e1", "e2_test"))
+    e1, e2 = (result_tables.read(done / "results" / f"{name}.csv") for name in ("e1", "e2_test"))
     for frame in (e1, e2):
         assert set(zip(frame["method"], frame["mode"], strict=True)) == {
             (method, mode) for method in ("knob-ia", "ode-lite", "knob-ode") for mode in models.MODES
@@ -163,9 +163,9 @@ def test_processes_share_the_units_and_leave_none(tmp_path: Path) -> None:
     test = CellPixels(images[:4], labels[:4])
     cache = BranchCache(tmp_path, test, [branch_outputs.member(tiny_family.family()["knob-ode"], 0)])
     some = UNITS[:6]
-    evaluate.fill([(cache, some)], rank=0, world=2)
+    branch_cache.fill_all([(cache, some)], rank=0, world=2)
     assert [unit for unit in some if cache.missing(unit)] == list(some[1::2])
-    evaluate.fill([(cache, some)], rank=1, world=2)
+    branch_cache.fill_all([(cache, some)], rank=1, world=2)
     assert not any(cache.missing(unit) for unit in some)
 
 
@@ -207,18 +207,19 @@ def test_held_out_images_are_shared_out_evenly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"), [(["--count", "0"], "--count"), (["--cifar10c", "nowhere"], "CIFAR-10-C")]
+    ("arguments", "named", "code"),
+    [(["--count", "0"], "--count", 2), (["--cifar10c", "nowhere"], "CIFAR-10-C", 1)],
 )
 def test_bad_arguments_are_named(
-    done: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+    done: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], named: str, code: int
 ) -> None:
-    assert run(done, "bad", *arguments) == 1
+    assert run(done, "bad", *arguments) == code
     assert named in capsys.readouterr().err
     assert not (done / "bad").exists()
 
 
 def test_a_missing_result_file_says_how_to_make_it(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"x\.csv is missing; make it: python -m train\.evaluate"):
-        result_files.read(tmp_path / "x.csv", "python -m train.evaluate")
-    frame = result_files.write([{"a": 1, "b": 0.123456789}], tmp_path / "x.csv")
+        result_tables.read(tmp_path / "x.csv", "python -m train.evaluate")
+    frame = result_tables.write([{"a": 1, "b": 0.123456789}], tmp_path / "x.csv")
     assert frame.equals(pd.DataFrame({"a": [1], "b": [0.123457]}))

@@ -10,10 +10,17 @@ import torch
 
 from knob_core import data
 from knob_core import library as shipped_library
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from tests.helpers import tiny_family
 from train import library
-from train.measuring import branch_cache, branch_outputs, stream_images, stream_tables
+from train.measuring import (
+    branch_cache,
+    branch_outputs,
+    library_branches,
+    library_files,
+    stream_images,
+    stream_tables,
+)
 
 SMALL = {
     "FRAMES": 64,
@@ -34,7 +41,8 @@ NAMES = ("fog", "contrast", "shot_noise")
 def shrink(patch: pytest.MonkeyPatch) -> None:
     for name, value in SMALL.items():
         patch.setattr(stream_images, name, value)
-    patch.setattr(library, "NAMES", NAMES)
+    patch.setattr(library_branches, "NAMES", NAMES)
+    patch.setattr(library_files, "NAMES", NAMES)
     patch.setattr(stream_tables, "OMEGAS", (0.1, 1.0))
     patch.setattr(stream_tables, "CUTOFFS", (0.05,))
     images, labels, places = data.load_sample()
@@ -129,7 +137,7 @@ def test_old_files_go_only_when_the_new_listing_stands(done: Path, monkeypatch: 
 
 
 def test_tables_hold_every_variant_on_every_stream(done: Path) -> None:
-    streams = result_files.read(done / "assets" / "results" / "streams.csv")
+    streams = result_tables.read(done / "assets" / "results" / "streams.csv")
     first = streams[streams["seed"] == 0]
     assert set(first.groupby(["corruption", "schedule"]).size()) == {12}
     assert {"knob-ode + memory", "knob-ia + EMA of p", "knob-ia + one-euro of p"} <= set(first["variant"])
@@ -141,17 +149,17 @@ def test_tables_hold_every_variant_on_every_stream(done: Path) -> None:
 
 def test_probe_tables_are_there(done: Path) -> None:
     results = done / "assets" / "results"
-    gate = result_files.read(results / "e3_gate_bode.csv")
+    gate = result_tables.read(results / "e3_gate_bode.csv")
     assert gate["error_db"].abs().max() < 0.1
     assert gate["error_degrees"].abs().max() < 1
     assert gate["freq"].max() == 0.45
-    bode = result_files.read(results / "e3_stream_bode.csv")
+    bode = result_tables.read(results / "e3_stream_bode.csv")
     assert set(bode["severities"]) == {"continuous", "rounded"}
     assert set(bode["seed"]) == {0, 1}
     assert len(bode) == 2 * 3 * 2 * 3  # seeds, methods, severities, tones
-    step = result_files.read(results / "e3_step.csv")
+    step = result_tables.read(results / "e3_step.csv")
     assert (step["g_q25"] <= step["g_q75"]).all()
-    trade = result_files.read(results / "trade_off.csv")
+    trade = result_tables.read(results / "trade_off.csv")
     assert len(trade) == 2 * (1 + 2 * (3 * 2 + 1) + 3)
 
 

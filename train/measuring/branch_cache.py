@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from tqdm import tqdm
 
 from knob_core import files
 from knob_core.data import Images
 from train.measuring.branch_outputs import BranchArrays, Member, compute
+from train.training import distributed
 
 NAMES = ("z_static", "z_dyn", "u_star")
 
@@ -53,3 +55,14 @@ class BranchCache:
         with np.load(self.path(member, unit), allow_pickle=False) as file:
             arrays = [file[name] for name in NAMES]
         return [BranchArrays(*parts) for parts in zip(*arrays, strict=True)]
+
+
+def fill_all(caches: Sequence[tuple[BranchCache, Sequence[str]]], rank: int = 0, world: int = 1) -> None:
+    """Compute whatever branch outputs are missing; processes take units by turns."""
+    work = [(cache, unit) for cache, units in caches for unit in units]
+    todo = [(cache, unit) for cache, unit in work[rank::world] if cache.missing(unit)]
+    with tqdm(todo, unit="unit", disable=True if rank else None, dynamic_ncols=True) as bar:  # None: on a terminal
+        for cache, unit in bar:
+            bar.set_postfix_str(unit)
+            cache.fill(unit)
+    distributed.wait_for_all()

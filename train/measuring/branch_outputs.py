@@ -6,6 +6,7 @@ there. Equality is decided by the weights' digest, never by a name.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +20,10 @@ from torch import Tensor, nn
 from knob_core import checkpoint
 from knob_core.assets import ASSETS
 from knob_core.data import Images
-from knob_core.data.pixels import to_unit
-from knob_core.models import METHODS, Attention, GatedClassifier, Outputs, Static
+from knob_core.inference import over_batches
+from knob_core.models import METHODS, GatedClassifier, Outputs
 
 CHECKPOINTS = ASSETS / "checkpoints"
-BATCH = 100  # images, which stay in the cache; fixed, since a convolution's rounding may depend on it
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Member:
 
 
 def _gated(model: GatedClassifier) -> bool:
-    return not isinstance(model, (Static, Attention))
+    return model.dynamics.gated
 
 
 def find(paths: Sequence[Path]) -> list[Path]:
@@ -116,16 +116,16 @@ def compute(members: Sequence[Member], images: Images | Tensor) -> dict[str, Bra
     distinct: dict[str, dict[str, GatedClassifier]] = {}  # encoder -> branches -> model
     for m in members:
         distinct.setdefault(m.encoder, {}).setdefault(m.branches, m.model)
-    parts: dict[str, list[Outputs]] = {key: [] for group in distinct.values() for key in group}
-    with torch.inference_mode():
-        for start in range(0, len(images), BATCH):
-            for group in distinct.values():
-                eye = max(group.values(), key=_gated)  # a gated model's `encode` gives all that the others read
-                device = next(eye.parameters()).device
-                batch = to_unit(images[start : start + BATCH], device).contiguous(memory_format=torch.channels_last)
-                encoded = eye.encode(batch)
-                for key, model in group.items():
-                    parts[key].append(Outputs(*(x.float().cpu() for x in model.decide(*encoded))))
-    return {
-        key: BranchArrays(*(torch.cat(x).numpy() for x in zip(*outputs, strict=True))) for key, outputs in parts.items()
-    }
+    found = {}
+    for group in distinct.values():
+        device = next(next(iter(group.values())).parameters()).device
+        flat = over_batches(functools.partial(_decide, list(group.values())), images, device)
+        for index, key in enumerate(group):
+            found[key] = BranchArrays(*(x.numpy() for x in flat[3 * index : 3 * index + 3]))
+    return found
+
+
+def _decide(models: Sequence[GatedClassifier], images: Tensor) -> tuple[Tensor, ...]:
+    """Outputs of models with one encoder, three for each, on the CPU."""
+    encoded = max(models, key=_gated).encode(images)  # a gated model's `encode` gives all that the others read
+    return tuple(x.float().cpu() for model in models for x in model.decide(*encoded))

@@ -13,8 +13,7 @@ import numpy as np
 
 from knob_core.corruptions import NAMES, TRAINING
 from knob_core.data import Images, Labels, cifar10c
-from knob_core.data.cifar10c import SEVERITIES
-from train.corrupt import RECIPE
+from knob_core.data.cifar10c import PIXELS_VERSION, SEVERITIES
 
 CLEAN = "clean"
 UNITS = (CLEAN, *NAMES)
@@ -35,7 +34,7 @@ class CellPixels:
     @property
     def identity(self) -> str:
         """Names these pixels: another count, seed, recipe or source has another."""
-        source = "official" if self.official else f"own{RECIPE}-seed{self.seed}-{self.device.split(':')[0]}"
+        source = "official" if self.official else f"own{PIXELS_VERSION}-seed{self.seed}-{self.device.split(':')[0]}"
         digest = hashlib.sha256(np.ascontiguousarray(self.images).data).hexdigest()[:8]
         return f"{source}-{len(self.labels)}-{digest}"
 
@@ -67,7 +66,7 @@ class HeldOutPixels:
     @property
     def identity(self) -> str:
         digest = hashlib.sha256(np.ascontiguousarray(self.images).data).hexdigest()[:8]
-        return f"held-out{RECIPE}-seed{self.seed}-{self.device.split(':')[0]}-{len(self.labels)}-{digest}"
+        return f"held-out{PIXELS_VERSION}-seed{self.seed}-{self.device.split(':')[0]}-{len(self.labels)}-{digest}"
 
     def severities(self, unit: str) -> tuple[int, ...]:
         return (0,)

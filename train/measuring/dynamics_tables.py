@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import theory
+from knob_core import methods, metrics
 from knob_core.branches import Branches
 from knob_core.probes import dynamics
 from knob_core.response import respond
@@ -47,14 +47,16 @@ def stream_bode(
 ) -> Iterator[dict[str, Any]]:
     """s -> g of one model at continuous and at rounded severities; theory is the gate's own curve."""
     freq = np.array(stream_images.TONES)
-    ideal = theory.frequency_response(settings.zeta, settings.omega_n, freq)
+    kind = methods.get(method).gate
+    acts = settings.on and "zeta" in kind.knobs  # of a first-order gate no theory is written
+    ideal = kind.frequency_response(settings.zeta, settings.omega_n, freq)
     for rounded in (False, True):
         units = [stream_images.tone_unit(f, rounded) for f in stream_images.TONES]
         paths = [respond(tones[unit], settings, method)[0].g for unit in units]
         bode = dynamics.stream_bode(paths, freq, stream_images.TONE_FIRST)
         for i in range(len(freq)):
             row = {name: values[i] for name, values in asdict(bode).items()}
-            gate_db = _db(ideal)[i] - _db(ideal)[0] if settings.on and method == "knob-ode" else 0.0
+            gate_db = _db(ideal)[i] - _db(ideal)[0] if acts else 0.0
             severities = "rounded" if rounded else "continuous"
             yield {**context, "method": method, "severities": severities, **row, "gate_theory_db": gate_db}
 
@@ -64,10 +66,7 @@ def step_curves(
 ) -> Iterator[dict[str, Any]]:
     """Severity, gate and confidence over the frames of the step stream, quartiles over all paths."""
     response, _ = respond(branches, settings, method)
-    quartiles = {
-        name: np.percentile(values, [25, 50, 75], axis=0)
-        for name, values in (("g", response.g), ("p_max", response.p_max))
-    }
+    quartiles = {name: metrics.quartiles(values) for name, values in (("g", response.g), ("p_max", response.p_max))}
     for t in range(len(branches.severity)):
         row: dict[str, Any] = {"frame": t, "severity": branches.severity[t]}
         for name, (q25, median, q75) in quartiles.items():
@@ -77,7 +76,7 @@ def step_curves(
 
 def step_info(branches: Branches, settings: Settings, context: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Rise, overshoot, settling of the second-order gate's mean path, beside theory, for each step of the stream."""
-    response, _ = respond(branches, settings, "knob-ode")
+    response, _ = respond(branches, settings, methods.DEFAULT)
     probes = dynamics.step_probes(response.u, branches.u_star, branches.severity, settings.zeta, settings.omega_n)
     for probe in probes:
         measured, ideal = asdict(probe.measured), asdict(probe.theory)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knob_core.data import Images, Labels
+from knob_core.data.cifar10c import PIXELS_VERSION
 from knob_core.data.pixels import to_bytes
 from knob_core.schedules import SCHEDULES
 from knob_core.streams import ControlledStream
-from train.corrupt import RECIPE
 
 FRAMES = 240
 CLASSES = 8  # images, one a class
@@ -94,7 +94,7 @@ class StreamPixels:
         sha = hashlib.sha256(np.ascontiguousarray(self.images).data)
         for name, stream in self.streams.items():
             sha.update(f"{name}{stream.corruption}{stream.realisations}".encode() + stream.severity.tobytes())
-        return f"streams{RECIPE}-seed{self.seed}-{sha.hexdigest()[:12]}"
+        return f"streams{PIXELS_VERSION}-seed{self.seed}-{sha.hexdigest()[:12]}"
 
     def render(self, unit: str) -> list[Images]:
         """All frames of all paths, (R x T, 3, 32, 32)."""

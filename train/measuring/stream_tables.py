@@ -7,13 +7,13 @@ is given another image, and the frames are counted until the new class has made 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from knob_core import theory
+from knob_core import methods, theory
 from knob_core.branches import Branches
 from knob_core.measures.stability import jitter, lag, measure, steps
 from knob_core.response import Response, respond
@@ -57,16 +57,17 @@ def home_lag() -> float:
     return float(np.flatnonzero(y >= 0.63)[0])
 
 
-def variants(trained: dict[str, Settings]) -> dict[str, Variant]:
-    """The rows of the table; `trained` holds the knobs that a method learnt."""
+def unturned(method: str) -> Settings:
+    """What a method runs with when nobody has turned a knob: home where its gate has inertia, else frame by frame."""
+    return HOME if methods.get(method).gate.inertia else OFF
+
+
+def variants(trained: dict[str, Settings], known: Iterable[str] = methods.METHODS) -> dict[str, Variant]:
+    """The rows of the table for the `known` methods; `trained` holds the knobs that a method learnt."""
     with_memory = replace(HOME, memory="plain")
     matched = 1 / max(home_lag(), 1.0)  # rad/frame: a first-order lag of so many frames
     found = {
-        "static": gated("static", OFF),
-        "attention": gated("attention", OFF),
-        "knob-ia": gated("knob-ia", OFF),
-        "ode-lite": gated("ode-lite", HOME),
-        "knob-ode": gated("knob-ode", HOME),
+        **{method: gated(method, unturned(method)) for method in methods.METHODS if method in known},
         "knob-ode + memory": gated("knob-ode", with_memory),
         "static + memory": gated("static", with_memory),
         "knob-ia + EMA of p": smoothed("knob-ia", lambda p: smoothing.ema(p, matched)),
@@ -130,7 +131,7 @@ def table(
     by_method: dict[str, Branches], trained: dict[str, Settings], context: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """One row for each variant on one stream."""
-    for name, variant in variants(trained).items():
+    for name, variant in variants(trained, by_method).items():
         yield {**context, "variant": name, **row(variant, by_method)}
 
 

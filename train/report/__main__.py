@@ -13,7 +13,7 @@ from pathlib import Path
 
 from knob_core import files
 from knob_core.assets import ROOT
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import commands
 from train.measuring.stream_tables import FIRST
 from train.report import markdown_tables, published, readings, readme
@@ -99,9 +99,9 @@ def work(folder: Path, out: Path, readme_path: Path) -> None:
     plots.draw(results, folder / FOLDER)
     place = Path(os.path.relpath(folder / FOLDER, out.parent)).as_posix()
     text = document(results, place)
-    result_files.write([claim._asdict() for claim in claims(results)], folder / "claims.csv")
-    result_files.write(published.paper(), folder / "paper.csv")
-    result_files.write(published.anchors(), folder / "anchors.csv")
+    result_tables.write([claim._asdict() for claim in claims(results)], folder / "claims.csv")
+    result_tables.write(published.paper(), folder / "paper.csv")
+    result_tables.write(published.anchors(), folder / "anchors.csv")
     summary = readme.insert(readme_path.read_text(encoding="utf-8"), results)
     for path, content in ((out, text), (readme_path, summary)):
         files.write_text(path, content)
@@ -111,7 +111,7 @@ def work(folder: Path, out: Path, readme_path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.report", __doc__)
     add = functools.partial(parser.add_argument, type=Path)
-    add("--results", default=result_files.RESULTS, metavar="DIR", help="default: assets/results")
+    add("--results", default=result_tables.RESULTS, metavar="DIR", help="default: assets/results")
     add("--out", default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
     add("--readme", default=ROOT / "README.md", metavar="FILE", help="default: README.md")
     args = parser.parse_args(arguments)

@@ -9,17 +9,14 @@ import numpy as np
 from knob_core.corruptions import NAMES as CORRUPTIONS
 from knob_core.corruptions import TRAINING
 from knob_core.library import benchmark
+from knob_core.methods import DEFAULT, METHODS, PLAINEST
 from train.report import published
 from train.report.claims import claims, noise_streams
 from train.report.result_set import GATED, NAMES, Results, Spread, markdown, number
 
-ANCHORED = ("static", "knob-ode")  # of ours, beside what others published
+ANCHORED = (PLAINEST, DEFAULT)  # of ours, beside what others published
 VARIANTS = (
-    "static",
-    "attention",
-    "knob-ia",
-    "ode-lite",
-    "knob-ode",
+    *METHODS,
     "knob-ode, trained knobs",
     "knob-ode + memory",
     "static + memory",

@@ -11,16 +11,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from knob_core import files, theory
+from knob_core import files, palette, theory
+from knob_core.methods import METHODS
 from train.report.claims import trade_off_means
 from train.report.result_set import GATED, NAMES, Results
 
 matplotlib.use("Agg")
 
-# Okabe-Ito, safe for colour-blind eyes; the same meaning everywhere in Knob.
-SEVERITY, GATE, CONFIDENCE, STATIC, DYNAMIC, WRONG = "#7f7f7f", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"
-METHOD = {"static": STATIC, "attention": SEVERITY, "knob-ia": CONFIDENCE, "ode-lite": "#56B4E9", "knob-ode": GATE}
-MARK = {"static": "s", "attention": "X", "knob-ia": "^", "ode-lite": "D", "knob-ode": "o"}
+SEVERITY, GATE, CONFIDENCE, STATIC, DYNAMIC, WRONG = (
+    palette.LIGHT[name] for name in ("severity", "gate", "confidence", "static", "dyn", "wrong")
+)
+MATPLOTLIB = {"square": "s", "diamond": "D", "triangle-up": "^", "cross": "X", "circle": "o", "star": "*"}
+METHOD = {key: palette.LIGHT[method.colour] for key, method in METHODS.items()}
+MARK = {key: MATPLOTLIB[method.marker] for key, method in METHODS.items()}
 FAMILY = {
     "knob-ode": (GATE, "-"),
     "knob-ode + memory": (GATE, "--"),

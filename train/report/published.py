@@ -1,29 +1,19 @@
-"""Numbers that others published, each with its source: the only literals among our results."""
+"""Numbers that others published, each with its source: the only literals among our results.
+
+The paper's rows of Tables 1 and 2 stand beside their methods in `knob_core.methods`.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import pandas as pd
 
+from knob_core.methods import METHODS, PaperRow
 
-class PaperRow(NamedTuple):
-    """Tables 1 and 2 of the paper (ResNet-18, CIFAR-10-C with all 19 corruptions, Reset Mode, mean of three runs)."""
-
-    avg_c: float  # percent
-    ece_deb: float
-    latency_ms: float
-    params_m: float  # millions
-    gflops: float
-
-
-PAPER = {
-    "static": PaperRow(71.25, 0.1553, 3.48, 11.70, 0.5584),
-    "attention": PaperRow(70.45, 0.1648, 3.51, 11.90, 0.5586),
-    "knob-ia": PaperRow(72.52, 0.1617, 3.49, 11.77, 0.5585),
-    "ode-lite": PaperRow(71.62, 0.1488, 3.64, 11.77, 0.5585),
-    "knob-ode": PaperRow(71.49, 0.1829, 4.41, 11.77, 0.5585),
-}
+PAPER = {key: method.paper for key, method in METHODS.items() if method.paper is not None}  # tables 1 and 2
+NOT_IN_THE_PAPER = PaperRow(*[math.nan] * len(PaperRow._fields))
 
 # The paper's probes: section 4.3, figures E-1 to E-3.
 PAPER_SPEARMAN = 0.6  # of T_eff with severity

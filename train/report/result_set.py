@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from knob_core.library import benchmark, result_files
+from knob_core.library import benchmark, result_tables
 from knob_core.library.benchmark import METHODS as NAMES
+from knob_core.methods import GATED
 
-GATED = ("knob-ia", "ode-lite", "knob-ode")
+__all__ = ["GATED", "NAMES", "Results", "Spread", "markdown", "number"]
 
 
 class Results:
@@ -25,16 +26,16 @@ class Results:
 
     def __getitem__(self, name: str) -> Any:  # a DataFrame; its stubs take every cell for a date, a text ...
         if name not in self.frames:
-            self.frames[name] = result_files.read_table(name, self.folder)
+            self.frames[name] = result_tables.read_table(name, self.folder)
         return self.frames[name]
 
     @cached_property
     def note(self) -> dict[str, Any]:
-        return result_files.read_note(self.folder)
+        return result_tables.read_note(self.folder)
 
     @cached_property
     def methods(self) -> list[str]:
-        """The methods that were evaluated, in the family's order."""
+        """The methods that were evaluated, in the order of `knob_core.methods`."""
         found = set(self["summary"]["method"])
         return [method for method in NAMES if method in found]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from knob_core.models import METHODS
 
 FOLDER = re.compile(rf"({'|'.join(METHODS)}|warm)-s(\d+)")
@@ -19,7 +19,7 @@ def gather(runs: Path) -> pd.DataFrame | None:
     for path in sorted(runs.glob("*/*/history.csv")):
         match = FOLDER.fullmatch(path.parent.name)
         if match:
-            part = result_files.read(path)
+            part = result_tables.read(path)
             part.insert(0, "recipe", path.parent.parent.name)
             part.insert(1, "method", match[1])
             part.insert(2, "seed", int(match[2]))

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from knob_core import corruptions, fusion
-from knob_core.models import GatedClassifier, KnobODE, ODELite, Outputs, Ungated
+from knob_core.models import GatedClassifier, Outputs
 from train.training.batches import Batch
 from train.training.encodings import Encodings, Key
 from train.training.recipes import Recipe
@@ -54,10 +54,10 @@ def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int, encod
     assert isinstance(model, GatedClassifier)
     outputs = model.decide(*_encode(model, batch.images, batch.key, encodings))
     logits = model.logits(outputs, "settled")
-    if isinstance(model, Ungated):
+    if not model.dynamics.gated:
         return Step(cross_entropy(logits, batch.labels), _accuracy(logits, batch), logits.new_tensor(0.5))
     loss = branch_loss(outputs, batch, recipe) + gate_loss(outputs, batch, recipe)
-    if isinstance(model, (ODELite, KnobODE)) and step % recipe.stream_every == 0:
+    if model.dynamics.inertia and step % recipe.stream_every == 0:
         loss = loss + stream_loss(model, batch, recipe, encodings)
     return Step(loss, _accuracy(logits, batch), torch.sigmoid(outputs.u_star).mean())
 

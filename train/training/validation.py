@@ -10,11 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import corruptions, seeding
-from knob_core.models import GatedClassifier, Outputs, Ungated
+from knob_core.inference import over_batches
+from knob_core.models import GatedClassifier, Outputs
 from knob_core.probes.learning import gate_advantage
 
 SEVERITIES = (3.0, 5.0)  # of each training corruption
-BATCH = 250
+BATCH = 250  # as ever: histories are compared to the bit
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ def make(images: Tensor, labels: Tensor, seed: int) -> Validation:
     return Validation(torch.cat(parts).contiguous(memory_format=torch.channels_last), torch.cat(kept), len(images))
 
 
-@torch.no_grad()
-def _outputs(model: nn.Module, validation: Validation, forward: Callable[[Tensor], tuple[Tensor, ...]]) -> list[Tensor]:
+def _outputs(
+    model: nn.Module, validation: Validation, forward: Callable[[Tensor], tuple[Tensor, ...]]
+) -> tuple[Tensor, ...]:
     model.eval()
-    parts = [forward(batch) for batch in validation.images.split(BATCH)]
-    return [torch.cat(part) for part in zip(*parts, strict=True)]
+    return over_batches(forward, validation.images, batch=BATCH)
 
 
 def _accuracies(logits: Tensor, validation: Validation, name: str = "") -> dict[str, float]:
@@ -63,7 +64,7 @@ def measure_method(model: GatedClassifier, validation: Validation) -> dict[str, 
     """Accuracies, and for gated methods the E-2 measures over clean and corrupted images alike, and the knobs."""
     z_static, z_dyn, u_star = _outputs(model, validation, model)
     row = _accuracies(model.logits(Outputs(z_static, z_dyn, u_star), "settled"), validation)
-    if isinstance(model, Ungated):
+    if not model.dynamics.gated:
         return row
     row |= _accuracies(z_static, validation, "static_") | _accuracies(z_dyn, validation, "dyn_")
     g = torch.sigmoid(u_star)

@@ -21,7 +21,8 @@ ROWS = (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("oversh
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
     gated = methods.get(shown.method).gate.gated
-    measured = step_answer(shown.u, shown.u_star, shown.severity) if shown.newest is None and gated else None
+    resting = shown.u if shown.settings.mode == "reset" else None  # one step from rest does not reach the command
+    measured = step_answer(shown.u, shown.u_star, shown.severity, resting) if shown.newest is None and gated else None
     n = min(SHOWN_FRAMES, len(measured.median)) if measured else SHOWN_FRAMES
     ideal, info = theoretical_step(shown.settings, shown.method, n)
     pinned = theoretical_step(shown.pin, shown.method, n)[0] if shown.pin else None

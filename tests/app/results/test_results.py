@@ -17,6 +17,7 @@ from app.figures.figure_colours import painted
 from app.results import benchmark_tables, result_files
 from app.results.benchmark_tables import METHODS, METRICS
 from app.results.result_files import Missing
+from knob_core.library import result_tables
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -225,9 +226,9 @@ def test_without_any_results_the_page_says_how_to_make_them(tmp_path: Path, monk
     assert not at.exception
     said = " ".join(warning.value for warning in at.warning)
     assert not at.dataframe
-    for name in result_files.MADE_BY | {"summary": "", "cells": ""}:
+    for name in ("summary", "cells", "cost", "claims", "paper", "anchors"):
         assert f"{name}.csv" in said
-    for command in (result_files.EVALUATE, result_files.REPORT, result_files.COST):
+    for command in (result_tables.EVALUATE, result_tables.REPORT, result_tables.COST):
         assert f"Make it: `{command}`" in said
     assert result_files.note() == {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 
 from knob_core import checkpoint, data, models
 from knob_core.data.pixels import to_unit
+from knob_core.inference import over_batches
 from tests.helpers import tiny_family
 from train.measuring import branch_outputs
 
@@ -63,7 +65,7 @@ def test_equal_heads_share_a_digest_and_a_changed_weight_does_not() -> None:
 
 def test_batches_do_not_show(images: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = branch_outputs.compute(members(), images)
-    monkeypatch.setattr(branch_outputs, "BATCH", 3)
+    monkeypatch.setattr(branch_outputs, "over_batches", functools.partial(over_batches, batch=3))
     cut = branch_outputs.compute(members(), images)
     for key in whole:
         assert np.allclose(whole[key].z_dyn, cut[key].z_dyn, atol=1e-5)

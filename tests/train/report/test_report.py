@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from knob_core.assets import ROOT
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train.report import __main__ as report
 from train.report import published, readings, readme
 from train.report.claims import calmest, claims
 from train.report.result_set import NAMES, Results, Spread, markdown, number
 
 pytestmark = pytest.mark.skipif(
-    not (result_files.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
+    not (result_tables.RESULTS / "claims.csv").is_file(), reason="no results yet: python -m train.report"
 )
 
 
 @pytest.fixture
 def results() -> Results:
-    return Results(result_files.RESULTS)
+    return Results(result_tables.RESULTS)
 
 
 def verdict(results: Results, begins: str) -> bool:
@@ -48,7 +48,7 @@ def test_a_readme_without_its_markers_is_left_alone(text: str, results: Results)
 
 
 def test_the_shipped_verdicts_are_what_the_files_give(results: Results) -> None:
-    shipped = result_files.read(result_files.RESULTS / "claims.csv")
+    shipped = result_tables.read(result_tables.RESULTS / "claims.csv")
     now = claims(results)
     assert shipped["what"].tolist() == [claim.what for claim in now]
     assert shipped["holds"].tolist() == [claim.holds for claim in now]
@@ -130,11 +130,11 @@ def test_readings_follow_the_numbers(results: Results) -> None:
 @pytest.mark.slow
 def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "results"
-    shutil.copytree(result_files.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
+    shutil.copytree(result_tables.RESULTS, folder, ignore=shutil.ignore_patterns("figures", "claims.csv"))
     readme_copy = Path(shutil.copy(ROOT / "README.md", tmp_path / "README.md"))
     assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md"), "--readme", str(readme_copy)]) == 0
     assert "](results/figures/e1.png)" in (tmp_path / "R.md").read_text(encoding="utf-8")
-    assert (folder / "claims.csv").read_bytes() == (result_files.RESULTS / "claims.csv").read_bytes()
+    assert (folder / "claims.csv").read_bytes() == (result_tables.RESULTS / "claims.csv").read_bytes()
     assert len(list((folder / "figures").glob("*.png"))) == 7
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knob_core.library import result_files
+from knob_core.library import result_tables
 from train import evaluate
 from train.measuring import branch_outputs
 
@@ -21,8 +21,8 @@ def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None
     where = ["--data", str(shared / "data"), "--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
     assert evaluate.main([*map(str, files), "--only", AGAIN, *where]) == 0
     place = ["method", "seed", "corruption", "severity"]
-    now = result_files.read(tmp_path / "out" / "cells.csv").set_index(place)
-    then = result_files.read(result_files.RESULTS / "cells.csv").set_index(place).loc[now.index]
+    now = result_tables.read(tmp_path / "out" / "cells.csv").set_index(place)
+    then = result_tables.read(result_tables.RESULTS / "cells.csv").set_index(place).loc[now.index]
     assert len(now) == 5 * 6
     assert now.columns.tolist() == then.columns.tolist()
     # On the machine that wrote them the digits are equal; another processor may round a convolution otherwise.

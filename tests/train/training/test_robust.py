@@ -15,7 +15,7 @@ from train.training import loop, recipes, saved_state
 from train.training.batches import Loader, augment_share
 from train.training.recipes import PAPER, POCKET, ROBUST, Recipe
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 assert ROBUST.warm is not None
 TINY = replace(
     ROBUST,
