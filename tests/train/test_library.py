@@ -15,6 +15,8 @@ from tests.helpers import tiny_family
 from train import library
 from train.measuring import branch_cache, branch_outputs, stream_images, stream_tables
 
+pytestmark = pytest.mark.slow  # every model runs over every stream
+
 SMALL = {
     "FRAMES": 64,
     "CLASSES": 2,
