@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from knob_core import corruptions, seeding
+from knob_core import augmentations, corruptions, seeding
 from train.recipes import Recipe
 
 WINDOW = 24  # pixels seen in a stage's first epochs
@@ -49,6 +49,15 @@ def augment(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
     index = rows[:, :, None] * width + columns[:, None, :]  # (N, size, size)
     flat = images.reshape(count, 3, height * width)
     return flat.gather(2, index.reshape(count, 1, -1).expand(-1, 3, -1)).reshape(count, 3, size, size)
+
+
+def augment_share(images: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """So large a share of the images, spread evenly over the chunk, through random chains and spectra."""
+    place = torch.arange(1, len(images) + 1, dtype=torch.float64) * share
+    rows = (place.floor() > (place - share).floor()).nonzero().squeeze(1).to(images.device)
+    if not len(rows):
+        return images
+    return images.index_copy(0, rows, augmentations.augment(images[rows], generator))
 
 
 def corrupt_chunk(
@@ -101,6 +110,7 @@ class Loader:
                 picked = order[start : start + recipe.chunk]
                 generator = seeding.generator(device, self.seed, stage, epoch, step, chunk)
                 images = augment(self.images[picked].to(torch.get_default_dtype()) / 255, size, generator)
+                images = augment_share(images, recipe.stage(stage).augmented_share, generator)
                 images, severity = corrupt_chunk(images, top_severity, recipe.clean_share, generator)
                 parts.append((images, self.labels[picked], severity))
                 generators.append(generator)

@@ -15,14 +15,23 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from train.averaging import WeightAverage
 from train.recipes import differences
 
 
-def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, header: dict[str, Any]) -> None:
+def save(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    header: dict[str, Any],
+    average: WeightAverage | None = None,
+) -> None:
     """Write atomically: a kill leaves the old file or the new one."""
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for index, entries in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in entries.items()}
+    if average is not None:
+        tensors |= {f"average.{name}": value for name, value in average.mean.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
     save_file({name: value.contiguous() for name, value in tensors.items()}, temporary, {"header": json.dumps(header)})
@@ -41,7 +50,13 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise ValueError(f"{path} is not a whole training state ({error}); move it away to start anew") from error
 
 
-def restore(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, identity: dict[str, Any]) -> dict[str, Any]:
+def restore(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    identity: dict[str, Any],
+    average: WeightAverage | None = None,
+) -> dict[str, Any]:
     """Load a state of this very run; another recipe, method or seed is refused with the difference named."""
     tensors, header = read(path)
     changed = differences(header["identity"], json.loads(json.dumps(identity)))
@@ -52,6 +67,10 @@ def restore(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, iden
             + ". Move it away, or ask for what it was made with."
         )
     model.load_state_dict({name[6:]: value for name, value in tensors.items() if name.startswith("model.")})
+    if average is not None:
+        own = model.state_dict()
+        named = {name[8:]: value for name, value in tensors.items() if name.startswith("average.")}
+        average.mean = {name: value.to(own[name].device) for name, value in named.items()}
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         if name.startswith("optimizer."):

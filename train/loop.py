@@ -9,7 +9,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from train import checkpoints, distributed
+from train.averaging import WeightAverage
 from train.batches import WINDOW, Batch, Loader
 from train.losses import Step
 from train.progress import Progress
@@ -87,13 +88,24 @@ def top_severity(recipe: Recipe, stage_index: int, epoch: int) -> float:
     return next(top for part, top in recipe.curriculum if epoch < part * epochs)
 
 
+def autocast(stage: Stage, device: torch.device) -> torch.autocast:
+    """Mixed precision: bfloat16 where the stage asks for it, else float16 on a GPU and none on a CPU."""
+    if stage.precision not in ("float32", "bfloat16"):
+        raise ValueError(f"precision must be float32 or bfloat16, got {stage.precision!r}")
+    if stage.precision == "bfloat16":
+        return torch.autocast(device.type, torch.bfloat16)
+    return torch.autocast(device.type, torch.float16, enabled=device.type == "cuda")
+
+
 def train(run: Run, progress: Progress) -> None:
     """Go from wherever the saved state is to the end of the stage; `run.model` and `run.history` hold the result."""
     optimizer = make_optimizer(run.stage, run.model)
     scaler = torch.amp.GradScaler(run.device.type, enabled=run.device.type == "cuda")
+    steps, horizon = run.loader.steps, run.stage.average_epochs
+    average = WeightAverage(max(1, round(horizon * steps))) if horizon else None
     epoch, step, sums = 0, 0, [0.0, 0.0, 0.0]
     if run.state_path.exists():
-        header = checkpoints.restore(run.state_path, run.model, optimizer, run.identity)
+        header = checkpoints.restore(run.state_path, run.model, optimizer, run.identity, average)
         epoch, step, sums, run.history[:] = header["epoch"], header["step"], header["sums"], header["history"]
         scaler.load_state_dict(header["scaler"])
     elif not run.history:
@@ -102,7 +114,11 @@ def train(run: Run, progress: Progress) -> None:
     def save(epoch: int, step: int, sums: list[float]) -> None:
         if run.rank == 0:
             place = {"epoch": epoch, "step": step, "sums": sums, "history": run.history, "scaler": scaler.state_dict()}
-            checkpoints.save(run.state_path, run.model, optimizer, {"identity": run.identity, **place})
+            checkpoints.save(run.state_path, run.model, optimizer, {"identity": run.identity, **place}, average)
+
+    def measure() -> dict[str, float]:
+        with average.inside(run.model) if average is not None else nullcontext():
+            return run.measure()
 
     with _interrupt_flag() as interrupted:
         while epoch < run.stage.epochs:
@@ -112,29 +128,33 @@ def train(run: Run, progress: Progress) -> None:
             for batch in _batches(run, epoch, step):
                 running += _one_step(run, optimizer, scaler, batch, epoch, step)
                 step += 1
+                if average is not None:
+                    average.update(run.model, epoch * steps + step)
                 progress.advance(lambda: (running / step).tolist(), run.model)  # noqa: B023 (called at once)
                 pause = interrupted() or (time.monotonic() - saved > SAVE_SECONDS and run.rank == 0)
-                if step % CHECK_STEPS == 0 or pause or step == run.loader.steps:
+                if step % CHECK_STEPS == 0 or pause or step == steps:
                     _check_finite(running, run, epoch, step)
-                if pause and step < run.loader.steps:
+                if pause and step < steps:
                     save(epoch, step, running.tolist())
                     saved = time.monotonic()
                     if interrupted():
                         raise KeyboardInterrupt
-            mean = distributed.average(running / run.loader.steps).tolist()
+            mean = distributed.average(running / steps).tolist()
             epoch, step, sums = epoch + 1, 0, [0.0, 0.0, 0.0]
             row = {
                 "epoch": float(epoch),
                 "loss": mean[0],
                 "train_accuracy": mean[1],
                 "train_gate": mean[2],
-                **run.measure(),
+                **measure(),
             }
             run.history.append(row)
             save(epoch, 0, sums)
             progress.end_epoch(row)
             if interrupted():
                 raise KeyboardInterrupt
+    if average is not None:
+        average.write_to(run.model)
 
 
 def _batches(run: Run, epoch: int, first_step: int) -> Iterator[Batch]:
@@ -153,7 +173,7 @@ def _one_step(
     rate = learning_rate(run.stage, (epoch + step / run.loader.steps) / run.stage.epochs)
     for group in optimizer.param_groups:
         group["lr"] = rate
-    with torch.autocast(run.device.type, torch.float16, enabled=run.device.type == "cuda"):
+    with autocast(run.stage, run.device):
         result = run.step(run.model, batch, run.recipe, step)
     optimizer.zero_grad(set_to_none=True)
     scaler.scale(result.loss).backward()

@@ -44,6 +44,7 @@ class WarmClassifier(nn.Module):
 
 def warm_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> Step:
     logits = model(batch.images)
+    logits = logits.to(batch.images.dtype)  # a mixed-precision model answers in 16 bits
     loss = cross_entropy(logits, batch.labels, label_smoothing=recipe.label_smoothing)
     return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
 

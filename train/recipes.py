@@ -1,13 +1,19 @@
-"""Recipes: everything that decides a run, as two visible literals.
+"""Recipes: everything that decides a run, as visible literals.
 
 `pocket` trains a width-16 encoder once per seed (warm stage), freezes it, and fits each method's heads and gate on it.
+`robust` is the same with an encoder trained for longer on more kinds of change (train/PROTOCOL.md).
 `paper` is the paper's protocol (section 4.1, appendix A): end to end, no warm stage.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
+
+
+def _later(default: Any) -> Any:
+    """An entry that came after models were published: headers leave it out at its default, so old ones still agree."""
+    return field(default=default, metadata={"later": True})
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,9 @@ class Stage:
     weight_decay: float
     schedule: str  # "onecycle": up in the first quarter, down to zero; "cosine": down to zero from the start
     window_epochs: int = 0  # so many first epochs look through a 24-pixel window: 0.6 of the cost
+    augmented_share: float = _later(0.0)  # of a batch, clean and corrupted images alike: chains and spectra
+    average_epochs: float = _later(0.0)  # horizon of the running mean of the weights the stage ends with; 0: none
+    precision: str = _later("float32")  # or "bfloat16": multiplications in mixed precision, on a CPU as well
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,10 @@ class Recipe:
     validation: int = 2000  # training images held out for history and temperature
     limit: int = 0  # train on so many images only; 0 is all
 
+    def stage(self, index: int) -> Stage:
+        """0 is the warm stage, 1 the method's."""
+        return self.warm if index == 0 and self.warm is not None else self.method
+
 
 POCKET = Recipe(
     name="pocket",
@@ -57,12 +70,36 @@ PAPER = Recipe(
     method=Stage(epochs=100, optimizer="adamw", lr=3e-4, weight_decay=1e-4, schedule="cosine"),
 )
 
-RECIPES = {"pocket": POCKET, "paper": PAPER}
+ROBUST = replace(
+    POCKET,
+    name="robust",
+    warm=Stage(
+        epochs=60,
+        optimizer="sgd",
+        lr=0.2,
+        weight_decay=5e-4,
+        schedule="onecycle",
+        window_epochs=42,
+        augmented_share=0.5,
+        average_epochs=2.0,
+        precision="bfloat16",
+    ),
+    curriculum=((0.1, 3.0), (1.0, 5.0)),
+)
+
+RECIPES = {"pocket": POCKET, "paper": PAPER, "robust": ROBUST}
 
 
 def as_dict(recipe: Recipe) -> dict[str, Any]:
     """Nested plain values, for a checkpoint's header."""
-    return asdict(recipe)
+    return _entries(recipe)
+
+
+def _entries(node: Any) -> Any:
+    if not is_dataclass(node):
+        return node
+    kept = [entry for entry in fields(node) if not (entry.metadata and getattr(node, entry.name) == entry.default)]
+    return {entry.name: _entries(getattr(node, entry.name)) for entry in kept}
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

@@ -25,9 +25,9 @@ from knob_core.data import Images, Labels
 from knob_core.data.pixels import to_bytes
 from knob_core.models import GatedClassifier, KnobODE
 from knob_core.streams import ControlledStream
-from train import branching, commands
+from train import branching, commands, selection
 
-CORRUPTIONS = ("speckle_noise", "spatter")
+CORRUPTIONS = selection.require_training_corruptions(("speckle_noise", "spatter"))
 FRAMES = 32
 PATHS = 10  # images of one stream
 STREAMS = 16  # of each corruption, each between two severities of its own

@@ -20,6 +20,7 @@ class Weights(NamedTuple):
     a: float
     b: float
     c: float
+    d: float
     sharp: float  # 1 / tau
     told: float  # (1 - eps)^2
     t_0: float
@@ -31,6 +32,14 @@ class Weights(NamedTuple):
 def _softmax(z: np.ndarray, sharp: float) -> np.ndarray:
     e = np.exp((z - z.max(-1, keepdims=True)) * sharp)
     return e / e.sum(-1, keepdims=True)
+
+
+def certainty(z: np.ndarray, sharp: float) -> np.ndarray:
+    """q = 1 - H(softmax(z sharp)) / log K, (...) in [0, 1], of logits z (..., K)."""
+    x = (z - z.max(-1, keepdims=True)) * sharp
+    e = np.exp(x)
+    total = e.sum(-1)
+    return 1 - (np.log(total) - (e * x).sum(-1) / total) / math.log(z.shape[-1])
 
 
 def _conflict(m: np.ndarray, p_z: np.ndarray, w: Weights) -> np.ndarray:
@@ -58,9 +67,8 @@ def numpy_form(
         evidence = np.where(missing[:, t], 0.0, _conflict(m, p_z, w))
         zt = zeta[:, t]
         cap = zt + np.sqrt(zt * zt + 1)
-        h = np.minimum(
-            0.5 * omega_n[:, t] * dt[:, t] * np.exp(np.minimum(w.a + w.b * evidence + w.c * u[:, t], 700)), cap
-        )
+        drive = w.a + w.b * evidence + w.c * u[:, t] + w.d * certainty(z[:, t], w.sharp)
+        h = np.minimum(0.5 * omega_n[:, t] * dt[:, t] * np.exp(np.minimum(drive, 700.0)), cap)
         k = 2 / (1 / h + 2 * zt + h)
         g_t = np.minimum(k * h, 1.0)
         e = z[:, t] - m
@@ -75,21 +83,23 @@ def numpy_form(
 
 @compiled()
 def _exponentials(z, sharp, out):
-    """Fill out (K,) with exp((z - max z) sharp); their sum."""
+    """Fill out (K,) with e = exp(x), x = (z - max z) sharp; sum e and sum e x."""
     top = z[0]
     for i in range(1, len(z)):
         if z[i] > top:
             top = z[i]
-    total = 0.0
+    total, weighted = 0.0, 0.0
     for i in range(len(z)):
-        out[i] = math.exp((z[i] - top) * sharp)
+        x = (z[i] - top) * sharp
+        out[i] = math.exp(x)
         total += out[i]
-    return total
+        weighted += out[i] * x
+    return total, weighted
 
 
 @compiled()
 def _conflict_of(m, e_z, sum_z, sharp, told, e_m):
-    sum_m = _exponentials(m, sharp, e_m)
+    sum_m, _ = _exponentials(m, sharp, e_m)
     dot = 0.0
     for i in range(len(m)):
         dot += e_m[i] * e_z[i]
@@ -100,20 +110,22 @@ def _conflict_of(m, e_z, sum_z, sharp, told, e_m):
 @compiled(numpy_form)
 def attend(z, u, missing, zeta, omega_n, dt, w, state, answer, g):
     streams, frames, classes = z.shape
-    a, b, c, sharp, told, t_0, t_1, t_2, t_3 = w
+    a, b, c, d, sharp, told, t_0, t_1, t_2, t_3 = w
+    unit = math.log(classes)
     m, v, e_m, e_z = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     for r in range(streams):
         for i in range(classes):
             m[i], v[i] = state[r, i, 0], state[r, i, 1]
         n = state[r, classes, 0]
         for t in range(frames):
-            sum_z = _exponentials(z[r, t], sharp, e_z)
+            sum_z, weighted = _exponentials(z[r, t], sharp, e_z)
+            certain = 1 - (math.log(sum_z) - weighted / sum_z) / unit
             evidence = 0.0
             if not missing[r, t]:
                 evidence = _conflict_of(m, e_z, sum_z, sharp, told, e_m)
             damping = zeta[r, t]
             cap = damping + math.sqrt(damping * damping + 1)
-            turned = math.exp(min(a + b * evidence + c * u[r, t], 700.0))
+            turned = math.exp(min(a + b * evidence + c * u[r, t] + d * certain, 700.0))
             h = min(0.5 * omega_n[r, t] * dt[r, t] * turned, cap)
             k = 2 / (1 / h + 2 * damping + h)
             share = min(k * h, 1.0)

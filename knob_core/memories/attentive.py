@@ -2,7 +2,7 @@
 
     z = the frame's fused logits,  p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
     l     = max(0, -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2])    evidence of a change of content: a log Bayes factor
-    omega = omega_n exp(a + b l + c u~)
+    omega = omega_n exp(a + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
     h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
     m <- m + k (v + h e),   v <- v + k (e - (2 zeta + h) v),   g = k h in (0, 1]
     answer = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
@@ -21,7 +21,7 @@ import numpy as np
 
 from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
-from knob_core.memories._attentive_loops import Weights, attend
+from knob_core.memories._attentive_loops import Weights, attend, certainty
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
 LIMIT = 100.0  # no weight is larger in size
@@ -34,6 +34,7 @@ class Attentive(Memory):
     a: float = 0.25  # log of omega / omega_n at a frame that confirms
     b: float = 2.5  # how strongly contradiction turns omega up
     c: float = 0.0  # how strongly u_star does
+    d: float = 0.0  # how strongly a certain frame does
     tau: float = 1.0  # temperature at which frame and memory are compared
     eps: float = 0.002  # share of frames that say nothing about the content
     t_0: float = 0.0  # log of 1 / temperature of the answer
@@ -125,10 +126,10 @@ class Attentive(Memory):
     ) -> np.ndarray:  # fmt: skip
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
         held, state = held.rows(late), state.copy()
-        omega = np.minimum(
-            omega_n * np.exp(self.a + self.c * self.command(held.u_star)), 2 * _cap(zeta) / dt[late]
-        )  # (n,)
-        moved = gaps.coast(fused(held), zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+        z = fused(held)
+        drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
+        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
+        moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1])  # fmt: skip
         share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
@@ -137,9 +138,8 @@ class Attentive(Memory):
         return state
 
     def _weights(self) -> Weights:
-        return Weights(
-            self.a, self.b, self.c, 1 / self.tau, (1 - self.eps) ** 2, self.t_0, self.t_1, self.t_2, self.t_3
-        )
+        turn, answer = (self.a, self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
+        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer)
 
 
 def fused(frames: Inputs) -> np.ndarray:

@@ -43,7 +43,9 @@ class SlidingMajority(Filter):
         classes = np.arange(z.shape[-1])
         voted = top1(z)  # (R, T)
         votes = (voted[..., None] == classes).astype(np.float64)  # (R, T, K)
-        counts, window = slide(votes, self.window, lambda frames: frames.sum(-1), None if state is None else state.window)
+        counts, window = slide(
+            votes, self.window, lambda frames: frames.sum(-1), None if state is None else state.window
+        )
         shown = voted[:, 0] if state is None else state.shown
         for n in np.moveaxis(counts, 1, 0):  # (R, K), a view: written in place
             n += HELD * (shown[:, None] == classes)

@@ -12,10 +12,10 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from knob_core import data, models
-from train.batches import Loader
-from train.loop import make_optimizer
+from train.batches import WINDOW, Loader, augment_share
+from train.loop import autocast, make_optimizer
 from train.losses import WarmClassifier, warm_step
-from train.recipes import POCKET
+from train.recipes import POCKET, ROBUST
 
 
 def interleaved(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -55,6 +55,35 @@ def test_corruption_and_augmentation_cost_little() -> None:
     ratio = medians["bare"] / medians["full"]
     print(f"\ntraining throughput, full pipeline / bare step: {ratio:.3f}")
     assert ratio >= 0.85
+
+
+@pytest.mark.parametrize("size", [WINDOW, 32])
+def test_chains_and_spectra_are_a_small_part_of_a_step(size: int) -> None:
+    """The augmentation of both chunks against forward, backward and update, all of the robust recipe."""
+    torch.set_num_threads(1)
+    images, labels, _ = data.load_sample()
+    loader = Loader(torch.from_numpy(images), torch.from_numpy(labels), ROBUST, 0)
+    batch = next(loader.epoch(0, 0, size, 5.0))
+    model = WarmClassifier(models.Encoder(16), 128, 10).to(memory_format=torch.channels_last)
+    stage = ROBUST.stage(0)
+    optimizer = make_optimizer(stage, model)
+    chunks, generator = batch.images.contiguous().split(ROBUST.chunk), torch.Generator().manual_seed(0)
+
+    def step() -> None:
+        with autocast(stage, torch.device("cpu")):
+            loss = warm_step(model, batch, ROBUST, 0).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    works = {
+        "augmentation": lambda: [augment_share(chunk, stage.augmented_share, generator) for chunk in chunks],
+        "step": step,
+    }
+    medians = interleaved(works, rounds=15)
+    ratio = medians["augmentation"] / medians["step"]
+    print(f"\naugmentation / training step at {size} pixels: {ratio:.3f}")
+    assert ratio <= 0.2
 
 
 @pytest.mark.parametrize(("width", "limit", "rounds"), [(16, 1.10, 200), (64, 1.05, 60)])

@@ -16,7 +16,9 @@ from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml
 
-WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8)
+WEIGHTS = Attentive(
+    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8
+)
 
 
 def stream(streams: int = 4, frames: int = 60, classes: int = 5, seed: int = 0) -> Inputs:
@@ -45,7 +47,9 @@ def by_hand(z: np.ndarray, u: np.ndarray, zeta: float, omega_n: float, w: Attent
 
     m, v, n, answers, gates = z[0].copy(), np.zeros(len(z[0])), 0.0, [], []
     for frame, command in zip(z, (u - w.u_mean) / w.u_scale, strict=True):
-        omega = omega_n * np.exp(w.a + w.b * conflict(m, frame) + w.c * command)
+        p = softmax(frame / w.tau)
+        certain = 1 + (p * np.log(p)).sum() / np.log(len(p))
+        omega = omega_n * np.exp(w.a + w.b * conflict(m, frame) + w.c * command + w.d * certain)
         h = min(omega / 2, zeta + np.sqrt(zeta**2 + 1))
         k = 2 / (1 / h + 2 * zeta + h)
         e = frame - m
