@@ -16,8 +16,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}  # no fastmath: the same digits however frames are cut
-
 
 @functools.cache
 def available() -> bool:
@@ -43,7 +41,10 @@ class Compiled:
         if self._machine_code is None:
             import numba
 
-            self._machine_code = numba.njit(**OPTIONS)(self._with_inner_machine_code())
+            compile_ = numba.njit(
+                cache=True, nogil=True, error_model="numpy"
+            )  # fastmath would cut digits
+            self._machine_code = compile_(self._with_inner_machine_code())
         return self._machine_code
 
     def _with_inner_machine_code(self) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from knob_core._arrays import checks as check
 
@@ -29,13 +29,13 @@ class Range(NamedTuple):
 
 
 class Filter:
-    """Base of all filters: checks what comes in and leaves the arithmetic to `_run`. Subclasses are frozen dataclasses."""
+    """Checks what comes in and leaves the arithmetic to `_run`. Subclasses are frozen dataclasses."""
 
     NAME: ClassVar[str]  # in words
     PARAMETERS: ClassVar[dict[str, Range]]  # what the tuner may choose
     SWEEP: ClassVar[str | None]  # the parameter that trades calm against alert; None where there is nothing to turn
 
-    def step(self, z: ArrayLike, state: Any = None, u: ArrayLike | None = None) -> tuple[Floats, Any]:
+    def step(self, z: Any, state: Any = None, u: Any = None) -> tuple[Floats, Any]:
         """One frame of many streams: z (R, K), u (R,) -> (answer (R, K), state)."""
         z = check.real_array("z", z)
         if z.ndim != 2:
@@ -43,7 +43,7 @@ class Filter:
         answer, state = self.run(z[:, None], state, None if u is None else np.asarray(u)[:, None])
         return answer[:, 0], state
 
-    def run(self, z: ArrayLike, state: Any = None, u: ArrayLike | None = None) -> tuple[Floats, Any]:
+    def run(self, z: Any, state: Any = None, u: Any = None) -> tuple[Floats, Any]:
         """All frames: z (R, T, K), u (R, T) -> (answer (R, T, K), state after the last frame)."""
         z = check.real_array("z", z)
         if z.ndim != 3 or z.shape[2] < 2:

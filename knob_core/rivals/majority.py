@@ -32,7 +32,7 @@ class SlidingMajority(Filter):
     prior: float = 0.1  # votes
 
     NAME: ClassVar = "sliding majority"
-    PARAMETERS: ClassVar = {"window": Range(1, 41, "int"), "prior": Range(0.01, 3.0, "log")}
+    PARAMETERS: ClassVar = {"window": Range(1, 41, "int"), "prior": Range(0.001, 3.0, "log")}
     SWEEP: ClassVar = "window"
 
     def __post_init__(self) -> None:
@@ -43,9 +43,8 @@ class SlidingMajority(Filter):
         classes = np.arange(z.shape[-1])
         voted = top1(z)  # (R, T)
         votes = (voted[..., None] == classes).astype(np.float64)  # (R, T, K)
-        counts, window = slide(
-            votes, self.window, lambda frames: frames.sum(-1), None if state is None else state.window
-        )
+        last = None if state is None else state.window
+        counts, window = slide(votes, self.window, lambda frames: frames.sum(-1), last)
         shown = voted[:, 0] if state is None else state.shown
         for n in np.moveaxis(counts, 1, 0):  # (R, K), a view: written in place
             n += HELD * (shown[:, None] == classes)

@@ -59,7 +59,7 @@ class OneEuroOfLogits(Filter):
     PARAMETERS: ClassVar = {
         "min_cutoff": Range(0.0005, 1.0, "log"),
         "beta": Range(0.001, 3.0, "log"),
-        "d_cutoff": Range(0.01, 5.0, "log"),
+        "d_cutoff": Range(0.01, 30.0, "log"),
     }
     SWEEP: ClassVar = "min_cutoff"
 

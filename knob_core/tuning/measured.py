@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from knob_core import metrics
 from knob_core._arrays.top import top1
 from knob_core.measures.change import count
 from knob_core.metrics import temperature_scaling
-from knob_core.rivals.base import Filter
+from knob_core.rivals.base import Filter, Floats
 from knob_core.tuning.streams import Streams
 
-Floats = NDArray[np.float64]
+BY_SETTING = ("temperature", "delay", "excess", "nll")
 
 
 class Means(NamedTuple):
@@ -80,6 +79,3 @@ def together(parts: Sequence[Measured]) -> Measured:
     """Several settings on the same streams as one."""
     by_setting = {name: np.concatenate([getattr(part, name) for part in parts]) for name in BY_SETTING}
     return Measured(**by_setting, cuts=parts[0].cuts, steps=parts[0].steps, frames=parts[0].frames)
-
-
-BY_SETTING = ("temperature", "delay", "excess", "nll")

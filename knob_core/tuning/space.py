@@ -7,7 +7,7 @@ int:  like log, rounded to the nearest whole number;  c in [0, 1]
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from knob_core.rivals.base import Range
 
@@ -20,7 +20,7 @@ def _logistic(y: float) -> float:
     return 1 / (1 + math.exp(-y))
 
 
-SCALES = {
+SCALES: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
     "log": (math.log, math.exp),
     "int": (math.log, math.exp),
     "logit": (_logit, _logistic),

@@ -6,13 +6,14 @@ scale, between those two neighbours that leave the largest gap of log delay with
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from knob_core.rivals.base import Filter
+from knob_core.rivals.base import Filter, Floats
 from knob_core.tuning import space
 from knob_core.tuning.measured import Measured, measure, together
 from knob_core.tuning.streams import Streams
@@ -24,11 +25,14 @@ SMALLEST_DELAY = 0.05  # frames: below this all delays count as alike
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """S settings of one filter, by growing value of its sweep parameter."""
+class Curve:
+    """S settings of one filter, by growing value of its sweep parameter, and what each costs."""
 
-    value: NDArray[np.float64]  # (S,); NaN for a filter without one
-    measured: Measured
+    value: Floats  # (S,); NaN for a filter without a sweep parameter
+    temperature: Floats  # (S,) of the answer, the best for NLL
+    delay: Floats  # (S,) mean, frames
+    flips: Floats  # (S,) excess flips per 100 frames
+    nll: Floats  # (S,) nats
 
 
 def with_sweep(kind: type[Filter], parameters: dict[str, Any], value: float | int) -> Filter:
@@ -43,10 +47,10 @@ def sweep(
     settings: int = SETTINGS,
     span: tuple[float, float] = SPAN,
     every: int = 1,
-) -> Sweep:
+) -> Curve:
     """Measure up to `settings` settings; fewer where a whole number has no more values between its neighbours."""
     if kind.SWEEP is None:
-        return Sweep(np.array([np.nan]), measure(kind(**parameters), streams, every=every))
+        return _curve([np.nan], [measure(kind(**parameters), streams, every=every)])
     scale = kind.PARAMETERS[kind.SWEEP]
     found: dict[float | int, tuple[float, Measured]] = {}  # value -> its place on the scale, what it costs
 
@@ -61,14 +65,19 @@ def sweep(
         values = sorted(found)
         between = [
             (_gap(found[a][1], found[b][1], span), found[b][0] - found[a][0], (found[a][0] + found[b][0]) / 2)
-            for a, b in zip(values, values[1:], strict=False)
+            for a, b in itertools.pairwise(values)
         ]
         open_ = [gap for gap in between if space.value(gap[2], scale) not in found]
         if not open_:
             break
         add(max(open_)[2])  # the largest gap of delay; where there is none, the widest of the parameter
     values = sorted(found)
-    return Sweep(np.array(values, np.float64), together([found[value][1] for value in values]))
+    return _curve(values, [found[value][1] for value in values])
+
+
+def _curve(values: Sequence[float], parts: list[Measured]) -> Curve:
+    measured = together(parts)
+    return Curve(np.array(values, np.float64), measured.temperature, *measured.means())
 
 
 def _gap(a: Measured, b: Measured, span: tuple[float, float]) -> float:
@@ -77,9 +86,9 @@ def _gap(a: Measured, b: Measured, span: tuple[float, float]) -> float:
     return float(np.log(max(high, SMALLEST_DELAY) / max(low, SMALLEST_DELAY)))
 
 
-def repeat(kind: type[Filter], parameters: dict[str, Any], known: Sweep, streams: Streams) -> Measured:
-    """The same settings with the same output temperatures on other streams."""
+def repeat(kind: type[Filter], parameters: dict[str, Any], curve: Curve, streams: Streams) -> Measured:
+    """The settings of a curve, with its output temperatures, on other streams."""
     whole = kind.SWEEP is not None and kind.PARAMETERS[kind.SWEEP].scale == "int"
-    filters = [with_sweep(kind, parameters, int(value) if whole else float(value)) for value in known.value]
-    pairs = zip(filters, known.measured.temperature, strict=True)
+    filters = [with_sweep(kind, parameters, int(value) if whole else float(value)) for value in curve.value]
+    pairs = zip(filters, curve.temperature, strict=True)
     return together([measure(filter_, streams, float(temperature)) for filter_, temperature in pairs])

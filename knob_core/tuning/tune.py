@@ -7,17 +7,16 @@ d lies outside of the delays that the sweep reaches, in log; min NLL: of the bes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, MISSING
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from knob_core.rivals.base import Filter, Range
 from knob_core.tuning import front, space
-from knob_core.tuning.measured import Means
 from knob_core.tuning.search import minimise
 from knob_core.tuning.streams import Streams
-from knob_core.tuning.sweep import SETTINGS, Sweep, sweep
+from knob_core.tuning.sweep import SETTINGS, Curve, sweep
 
 DELAYS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)  # frames
 FEWEST = 0.05  # flips per 100 frames: fewer than this are not worth much
@@ -28,20 +27,20 @@ FINAL_SETTINGS, FINAL_SPAN = 24, (0.4, 8.0)  # other streams have other delays: 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A filter's best parameters and its sweep over the streams it was tuned on."""
+    """A filter's best parameters and its curve on the streams it was tuned on."""
 
     kind: type[Filter]
     parameters: dict[str, Any]  # all but the sweep parameter
-    sweep: Sweep
+    curve: Curve
     objective: float
     evaluations: int
 
 
-def objective(means: Means, nll_weight: float = 1.0) -> float:
-    """J of the settings of one sweep."""
-    flips = front.at_delay(means.delay, means.flips, DELAYS).mix(means.flips)
-    missed = front.off_range(means.delay, DELAYS)
-    return float((np.log(FEWEST + flips) + missed).mean() + nll_weight * means.nll.min())
+def objective(curve: Curve, nll_weight: float = 1.0) -> float:
+    """J of one curve."""
+    flips = front.at_delay(curve.delay, curve.flips, DELAYS).mix(curve.flips)
+    missed = front.off_range(curve.delay, DELAYS)
+    return float((np.log(FEWEST + flips) + missed).mean() + nll_weight * curve.nll.min())
 
 
 def tune(
@@ -51,14 +50,13 @@ def tune(
     spans = {name: span for name, span in kind.PARAMETERS.items() if name != kind.SWEEP}
 
     def cost(point: np.ndarray) -> float:
-        tried = sweep(kind, space.values(point, spans), streams, SETTINGS, every=EVERY)
-        return objective(tried.measured.means(), nll_weight)
+        return objective(sweep(kind, space.values(point, spans), streams, SETTINGS, every=EVERY), nll_weight)
 
     found = minimise(cost, _home(kind, spans), evaluations, seed)
     assert found.best is not None
     parameters = space.values(found.best, spans)
-    final = sweep(kind, parameters, streams, FINAL_SETTINGS, FINAL_SPAN)
-    return Tuned(kind, parameters, final, found.lowest, len(found.history))
+    curve = sweep(kind, parameters, streams, FINAL_SETTINGS, FINAL_SPAN)
+    return Tuned(kind, parameters, curve, found.lowest, len(found.history))
 
 
 def _home(kind: type[Filter], spans: dict[str, Range]) -> np.ndarray:
