@@ -7,7 +7,7 @@ the parameters, of a fixed number tried, with the lowest NLL after an output tem
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
@@ -86,13 +86,19 @@ def tuned(kind: type[Filter], known: OutsideStreams, evaluations: int, seed: int
         temperature = temperature_scaling.fit(answer, labels)
         return filter_, temperature, metrics.nll(metrics.softmax(answer / temperature), labels)
 
-    start = np.full(len(kind.PARAMETERS), 0.5)
-    best = minimise(lambda point: tried(point)[2], start, evaluations, seed).best
+    best = minimise(lambda point: tried(point)[2], _home(kind), evaluations, seed).best
     assert best is not None
     filter_, temperature, _ = tried(best)
     chosen = {name: float(getattr(filter_, name)) for name in kind.PARAMETERS}
     name = f"{kind.NAME}, temperature" if not kind.PARAMETERS else kind.NAME
     return Contender(name, lambda z: filter_.run(z)[0] / temperature, chosen | {"output_temperature": temperature})
+
+
+def _home(kind: type[Filter]) -> np.ndarray:
+    """The fields' defaults as a point of the unit cube; the middle of the range for a field without one."""
+    defaults = {field.name: field.default for field in fields(kind) if field.default is not MISSING}  # type: ignore[arg-type]
+    places = (space.place(defaults[name], span) if name in defaults else 0.5 for name, span in kind.PARAMETERS.items())
+    return np.array(list(places))
 
 
 def rows(entries: list[Contender], unseen: OutsideStreams) -> list[Row]:

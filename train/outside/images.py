@@ -6,6 +6,9 @@ log of the mean over the group: z_k = log mean exp z_i, i in group k. ImageNet h
 
 from __future__ import annotations
 
+import contextlib
+import io
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -43,9 +46,7 @@ GROUPS: dict[str, tuple[range, ...]] = {  # places in ImageNet's list of 1,000
 CLASSES = tuple(GROUPS)
 
 
-def make(
-    seed: int = 0, count: int = streams.STREAMS, frames: int = 300, folder: str | None = None
-) -> OutsideStreams:
+def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300, folder: str | None = None) -> OutsideStreams:
     """Streams of EfficientNet-Lite0; CIFAR-10 lies in `folder`."""
     model = network()
     images, labels = data.load_cifar10(folder, "train")
@@ -73,6 +74,5 @@ def network() -> torch.nn.Module:
     packages.folder("efficientnet_lite_pytorch", NETWORK)
     from efficientnet_lite_pytorch import EfficientNet
 
-    model = EfficientNet.from_name("efficientnet-lite0")
-    model.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-    return model.eval()
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints that it has loaded them
+        return EfficientNet.from_pretrained("efficientnet-lite0", weights_path=str(path)).eval()

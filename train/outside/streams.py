@@ -67,9 +67,7 @@ def plans(
         for number in half.numbers:
             plan = change.plan(labels[half.contents], kind, frames, seed, number)
             made.append(
-                ChangePlan(
-                    half.contents[plan.picture], plan.labels, plan.severity, plan.segment, plan.shift, plan.cuts
-                )
+                ChangePlan(half.contents[plan.picture], plan.labels, plan.severity, plan.segment, plan.shift, plan.cuts)
             )
     return made
 

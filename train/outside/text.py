@@ -6,6 +6,7 @@ Every line is there twice, upright and turned by 180 degrees. The network gives 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -28,14 +29,15 @@ CORRUPTIONS = (
 
 def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300) -> OutsideStreams:
     """Streams of the direction classifier."""
+    classify = network()
+    return pictures.run(classify, *lines(seed), CORRUPTIONS, seed, count, frames)
+
+
+def network() -> Callable[[torch.Tensor], np.ndarray]:
+    """Pictures (B, 3, 48, 192) in [0, 1] -> logs of the two probabilities (B, 2)."""
     session = packages.onnx_session(WEIGHTS.path())
     name = session.get_inputs()[0].name
-
-    def classify(x: torch.Tensor) -> np.ndarray:
-        return streams.logs(session.run(None, {name: (2 * x - 1).numpy().astype(np.float32)})[0])
-
-    images, labels = lines(seed)
-    return pictures.run(classify, images, labels, CORRUPTIONS, seed, count, frames)
+    return lambda x: streams.logs(session.run(None, {name: (2 * x - 1).numpy().astype(np.float32)})[0])
 
 
 def lines(seed: int, count: int = LINES) -> tuple[np.ndarray, np.ndarray]:
