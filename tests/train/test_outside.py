@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -141,8 +142,20 @@ def test_the_command_needs_no_package_where_the_logits_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(contenders, "FILTERS", ("bare", "ema-logits"))
-    streams.save(made(), tmp_path / f"text-8x{FRAMES}-s0.npz")
-    options = ["--streams", "8", "--frames", str(FRAMES), "--cache", str(tmp_path), "--evaluations", "4"]
+    monkeypatch.setattr(text, "WEIGHTS", replace(text.WEIGHTS, module="no_such_module"))
+    streams.save(made(), tmp_path / f"text-fast-8x{FRAMES}-s0.npz")
+    options = [
+        "--kind",
+        "fast",
+        "--streams",
+        "8",
+        "--frames",
+        str(FRAMES),
+        "--cache",
+        str(tmp_path),
+        "--evaluations",
+        "4",
+    ]
     out = tmp_path / "outside.csv"
     assert command.main(["--models", "text", *options, "--out", str(out)]) == 0
     assert "PP-OCR" in capsys.readouterr().out
@@ -176,7 +189,7 @@ def test_an_unknown_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_groups_of_imagenet_share_no_class() -> None:
-    places = [place for group in images.GROUPS.values() for part in group for place in part]
+    places = [place for group in images.GROUPS.values() for place in group]
     assert len(places) == len(set(places)) and len(images.GROUPS) == 10 and max(places) < 1000
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from knob_core.streams.change import CHANGE_STREAMS
 from train import commands, tables
 from train.outside import contenders, streams
 from train.outside.contenders import DEFAULT, FITTED, OFF, Contender, Row
@@ -36,8 +37,8 @@ def models() -> dict[str, Model]:
     """By name; importing them imports torch."""
     from train.outside import images, speech, text
 
-    def sized(args: argparse.Namespace) -> tuple[int, int, int]:
-        return args.seed, args.streams, args.frames
+    def sized(args: argparse.Namespace) -> tuple[int, int, int, str]:
+        return args.seed, args.streams, args.frames, args.kind
 
     return {
         "speech": Model("Silero VAD: speech or not", speech.WEIGHTS, lambda a: speech.make(*sized(a))),
@@ -52,7 +53,7 @@ def models() -> dict[str, Model]:
 
 def load_or_make(name: str, model: Model, args: argparse.Namespace) -> OutsideStreams:
     """The model's streams, from the cache where they have the size asked for."""
-    path = args.cache / f"{name}-{args.streams}x{args.frames}-s{args.seed}.npz"
+    path = args.cache / f"{name}-{args.kind}-{args.streams}x{args.frames}-s{args.seed}.npz"
     if path.is_file():
         return streams.load(path)
     made = model.make(args)
@@ -85,13 +86,11 @@ def verdict(rows: Sequence[Row]) -> str:
     )
 
 
-def record(name: str, model: Model, row: Row, entry: Contender, size: tuple[int, int]) -> dict[str, object]:
+def record(name: str, model: Model, kind: str, row: Row, entry: Contender, size: tuple[int, ...]) -> dict[str, object]:
     """One line of the CSV file."""
-    weights = model.weights
-    return {
-        "model": name, "package": weights.package, "version": weights.version, **asdict(row),
-        "streams": size[0], "frames": size[1], "chosen": json.dumps({k: float(f"{v:.6g}") for k, v in entry.chosen.items()}),
-    }  # fmt: skip
+    whence = {"model": name, "package": model.weights.package, "version": model.weights.version, "kind": kind}
+    chosen = json.dumps({parameter: float(f"{value:.6g}") for parameter, value in entry.chosen.items()})
+    return {**whence, **asdict(row), "streams": size[0], "frames": size[1], "chosen": chosen}
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -99,6 +98,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--models", nargs="+", metavar="NAME", help="speech, text, images (default: all)")
     parser.add_argument("--streams", type=int, default=streams.STREAMS, metavar="R", help="default: %(default)s")
     parser.add_argument("--frames", type=int, default=300, metavar="T", help="default: %(default)s")
+    parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0, help="of streams and searches (default: %(default)s)")
     parser.add_argument("--evaluations", type=int, default=contenders.EVALUATIONS, metavar="N",
                         help="settings tried for each filter (default: %(default)s)")  # fmt: skip
@@ -121,7 +121,8 @@ def work(args: argparse.Namespace) -> None:
         rows = contenders.rows(entries, testing)
         print(f"\n{known[name].words}\n{text_table(rows)}\n{verdict(rows)}", flush=True)
         size = testing.labels.shape
-        lines += [record(name, known[name], row, entry, size) for row, entry in zip(rows, entries, strict=True)]
+        for row, entry in zip(rows, entries, strict=True):
+            lines.append(record(name, known[name], args.kind, row, entry, size))
     if args.out:
         tables.write(lines, args.out)
 

