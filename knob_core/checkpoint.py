@@ -1,6 +1,7 @@
 """A trained model in one file: safetensors with a readable header, never pickle.
 
-The header is one JSON object: format, method, width, num_classes, and what the trainer added (recipe, seed, metrics).
+The header is one JSON object: format, method, width, num_classes, the weights of attentive memory where they were
+fitted, and what the trainer added (recipe, seed, metrics).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from knob_core import models
+from knob_core.memories import Attentive
 
 FORMAT = "knob-checkpoint-1"
 
@@ -32,10 +34,40 @@ def save(
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
         tensors[name] = (value.half() if narrow else value).contiguous().cpu()
     own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    if model.attentive is not None:
+        own["attentive"] = model.attentive.to_dict()
     temporary = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
     temporary.replace(path)
+
+
+def is_half(path: str | os.PathLike[str]) -> bool:
+    """Whether the weights were written in half precision."""
+    with safe_open(Path(path), "pt") as file:
+        return any(file.get_slice(name).get_dtype() == "F16" for name in file.keys())  # noqa: SIM118 (no iterator)
+
+
+def trained_knobs_of(header: dict[str, Any], path: str | os.PathLike[str]) -> tuple[float, float] | None:
+    """zeta and omega_n that were learned with attentive memory on; None where they were not."""
+    found = header.get("trained_knobs")
+    if found is None:
+        return None
+    if isinstance(found, dict):
+        zeta, omega_n = found.get("zeta"), found.get("omega_n")
+        if isinstance(zeta, float) and isinstance(omega_n, float) and 0 < zeta <= 100 and 0 < omega_n <= 100:
+            return zeta, omega_n
+    raise ValueError(f"{path} has trained_knobs {found!r}, expected zeta and omega_n in (0, 100]")
+
+
+def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:
+    """The weights of attentive memory in a header; None in one that was written before there were any."""
+    if "attentive" not in header:
+        return None
+    try:
+        return Attentive.from_dict(header["attentive"])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -84,4 +116,5 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
             if not torch.isfinite(tensors[name]).all():
                 raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
+    model.attentive, model.trained_knobs = attentive_of(header, path), trained_knobs_of(header, path)
     return model.eval().to(device)

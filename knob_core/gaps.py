@@ -54,11 +54,22 @@ def advance(
         return _step(command, state, *_per_frame(zeta, omega_n))
     m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
     if (m > 1).any():
-        a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
-        rest = np.stack([held, np.zeros_like(held)], axis=-1)
-        coasted = rest + np.einsum("...ij,...j->...i", _power(a, m - 1), state - rest)
-        state = np.where(m[..., None] > 1, coasted, state)
+        state = np.where(m[..., None] > 1, coast(held, zeta, omega_n, dt, m - 1, state), state)
     return step(command, zeta, omega_n, dt, state)
+
+
+def coast(
+    held: np.ndarray,  # (N,) or (N, K): what all these frames ask for
+    zeta: Array,
+    omega_n: Array,
+    dt: np.ndarray,  # broadcasts against held: frames
+    count: np.ndarray,  # alike: whole number of steps
+    state: np.ndarray,  # (N, 2) or (N, K, 2)
+) -> np.ndarray:
+    """The state after `count` steps towards the same command."""
+    a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
+    rest = np.stack([held, np.zeros_like(held)], axis=-1)
+    return rest + np.einsum("...ij,...j->...i", _power(a, count), state - rest)
 
 
 def advance_ema(

@@ -19,6 +19,7 @@ from knob_core._arrays.checks import readable
 from knob_core._torchvision import torchvision
 from knob_core.data import MEAN, STD
 from knob_core.gates import Gate
+from knob_core.memories import Attentive
 
 MODES = ("reset", "settled")  # one step from rest, as the paper's tables; the gate of a stream that has come to rest
 HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
@@ -158,6 +159,8 @@ class GatedClassifier(nn.Module):
     """A method of the family. `forward` gives the branches; fusion, Reset and Continuous Mode sit on top."""
 
     method = "knob-ia"  # its row of knob_core.methods, and so its gate
+    attentive: Attentive | None = None  # weights of attentive memory that were fitted for it
+    trained_knobs: tuple[float, float] | None = None  # zeta and omega_n that were learned with it
 
     def __init__(self, width: int = 64, num_classes: int = 10) -> None:
         super().__init__()

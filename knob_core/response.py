@@ -1,7 +1,7 @@
 """What a stream becomes under a setting: gate, fusion and confidence of every frame.
 
 u = gate(u*), g = sigmoid(u), z_fuse = g z_dyn + (1-g) z_static, p_max = max softmax(z_fuse).
-With static memory z_static is passed through the same recursion first, starting from what the first frame shows.
+What is remembered (`knob_core.memories`) stands between the branches and the answer.
 The state goes in and comes out, so frames may come all at once or one by one, with other knobs every time.
 """
 
@@ -11,21 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knob_core import fusion, gates, methods, metrics
+from knob_core import gates, methods, metrics
 from knob_core.branches import Branches
 from knob_core.gates import Gate
-from knob_core.memories import PLAIN
+from knob_core.memories import PLAIN, Attentive, Inputs, Memory
 from knob_core.settings import Settings
-
-DYNAMICS = {key: method.gate.name if method.gate.inertia else "none" for key, method in methods.METHODS.items()}
 
 
 @dataclass(frozen=True)
 class State:
-    """Where the gate (and the memory) of every path stands after a frame."""
+    """Where the gate and the memories of every path stand after a frame."""
 
     gate: np.ndarray | None = None  # (R, 2) as [u, v], or (R,) as g for the first-order gate
-    memory: np.ndarray | None = None  # (R, K, 2)
+    memory: np.ndarray | None = None  # (R, K, 2) of plain memory
+    attentive: np.ndarray | None = None  # (R, K + 1, 2)
 
 
 @dataclass(frozen=True)
@@ -40,24 +39,37 @@ class Response:
 
 
 def respond(
-    branches: Branches, settings: Settings, method: str = "knob-ode", state: State | None = None
+    branches: Branches,
+    settings: Settings,
+    method: str = methods.DEFAULT,
+    state: State | None = None,
+    attentive: Attentive | None = None,
 ) -> tuple[Response, State]:
     """Run the stream from `state` (None: at rest) with the knobs held still.
 
-    Given a state (a fresh one is State()), gate and memory go on behind their switches, as in `knob_core.runtime`;
-    for a whole stream at once that would be work for nothing.
+    Given a state (a fresh one is State()), gate and memories go on behind their switches, as in `knob_core.runtime`;
+    for a whole stream at once that would be work for nothing. `attentive` are the weights that belong to the model;
+    the settings' own come first.
     """
-    u, g, gate_state = _gate(methods.get(method).gate, branches.u_star, settings, state)
-    z_static, memory = branches.z_static, None
-    remembers = settings.on and settings.memory and settings.mode == "continuous"
-    if remembers or state is not None:
-        before = state.memory if state else None
-        remembered, memory = PLAIN.run(z_static, settings.zeta, settings.omega_n, before)
-        z_static = remembered if remembers else z_static
-    z_fuse = fusion.fuse(z_static, branches.z_dyn, g)  # (R, T, K)
-    probabilities = metrics.softmax(z_fuse)
-    response = Response(u, g, probabilities, probabilities.max(axis=-1), probabilities.argmax(axis=-1))
-    return response, State(gate_state, memory)
+    kind, knobs = methods.get(method).gate, (settings.zeta, settings.omega_n)
+    u, g, gate_state = _gate(kind, branches.u_star, settings, state)
+    g_now = kind.without_inertia.reset(branches.u_star, *knobs)[1]
+    frames = Inputs(branches.z_static, branches.z_dyn, branches.u_star, g, g_now)
+    acting = settings.acting_memory(attentive)
+    remembered = acting.run(frames, *knobs, state=_past(acting, state))
+    after = {acting.name: remembered.state}
+    if state is not None:
+        for other in (PLAIN, settings.weights or attentive or Attentive()):
+            if other.name not in after:
+                after[other.name] = other.run(frames, *knobs, state=_past(other, state)).state
+    probabilities = metrics.softmax(remembered.z)  # (R, T, K)
+    response = Response(u, remembered.g, probabilities, probabilities.max(axis=-1), probabilities.argmax(axis=-1))
+    return response, State(gate_state, after.get(PLAIN.name), after.get(Attentive.name))
+
+
+def _past(memory: Memory, state: State | None) -> np.ndarray | None:
+    """What this kind of memory has seen so far."""
+    return {PLAIN.name: state.memory, Attentive.name: state.attentive}.get(memory.name) if state else None
 
 
 def _gate(kind: Gate, u_star: np.ndarray, settings: Settings, state: State | None) -> gates.Moved:

@@ -1,17 +1,21 @@
 """The operator's setting as a small file: what a turn of the knobs leaves behind, and what the runtime loads.
 
-zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the way in.
+zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the way in. The weights of attentive memory
+may stand in it, in a table [attentive]: those that `knob_core.wrap.fit` found; without it the model's own are used.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from knob_core import files
+from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
 
 VERSION = 1
+TABLE = "attentive"  # of the weights, in the file
 MODES = ("continuous", "reset")
 LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0)}
 MAX_BYTES = 10_000
@@ -21,12 +25,13 @@ MAX_BYTES = 10_000
 class Settings:
     """Where the knobs stand, and what they act on."""
 
-    zeta: float = 0.7  # damping ratio
+    zeta: float = 1.0  # damping ratio
     omega_n: float = 0.4  # natural frequency, rad/frame
     on: bool = True  # False: frame by frame, the gate follows its command at once
-    memory: bool = True  # static memory: the static branch is given the same inertia
+    memory: str = "attentive"  # or "plain" or "off" (`knob_core.memories`); of older files: true is plain, false is off
     mode: str = "continuous"  # or "reset": one step from rest for every frame
     frame_rate: float = 10.0  # frames/s, only to say frames as seconds
+    weights: Attentive | None = None  # of attentive memory; None: the model's own
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
@@ -34,26 +39,47 @@ class Settings:
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not low <= value <= high:
                 raise ValueError(f"{name} is {value!r}, expected a number in [{low}, {high}]")
-        for name in ("on", "memory"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected true or false")
+        if not isinstance(self.on, bool):
+            raise ValueError(f"on is {self.on!r}, expected true or false")
+        if isinstance(self.memory, bool):
+            object.__setattr__(self, "memory", PLAIN.name if self.memory else OFF.name)
+        if self.memory not in KINDS:
+            raise ValueError(f"memory is {self.memory!r}, expected one of {', '.join(KINDS)}")
+        if self.weights is not None and not isinstance(self.weights, Attentive):
+            raise ValueError(f"weights is {self.weights!r}, expected attentive memory's or None")
         if self.mode not in MODES:
             raise ValueError(f"mode is {self.mode!r}, expected one of {', '.join(MODES)}")
+
+    def acting_memory(self, attentive: Attentive | None = None) -> Memory:
+        """The memory that acts on the next frame; `attentive` are the model's own weights."""
+        if not self.on or self.mode != "continuous" or self.memory == OFF.name:
+            return OFF
+        return PLAIN if self.memory == PLAIN.name else self.weights or attentive or Attentive()
+
+
+HOME = Settings()  # where a double click puts the knobs
+
+
+def as_dict(settings: Settings) -> dict[str, Any]:
+    """Every entry by its name; weights as they are."""
+    return {field.name: getattr(settings, field.name) for field in fields(settings)}
 
 
 def to_toml(settings: Settings) -> str:
     """The file's text."""
     lines = ["# Knob settings: load with knob_core.settings.load", f"version = {VERSION}"]
-    for name, value in asdict(settings).items():
-        text = (
-            f'"{value}"'
-            if isinstance(value, str)
-            else str(value).lower()
-            if isinstance(value, bool)
-            else repr(float(value))
-        )
-        lines.append(f"{name} = {text}")
+    entries = as_dict(settings)
+    weights = entries.pop("weights")
+    lines += [f"{name} = {_toml(value)}" for name, value in entries.items()]
+    if weights is not None:
+        lines += ["", f"[{TABLE}]", *(f"{name} = {_toml(value)}" for name, value in weights.to_dict().items())]
     return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value).lower() if isinstance(value, bool) else repr(float(value))
 
 
 def from_toml(text: str | bytes) -> Settings:
@@ -67,11 +93,12 @@ def from_toml(text: str | bytes) -> Settings:
     version = table.pop("version", None)
     if version != VERSION:
         raise ValueError(f"version is {version!r}, expected {VERSION}")
-    known = [field.name for field in fields(Settings)]
+    known = [field.name for field in fields(Settings) if field.name != "weights"] + [TABLE]
     unknown = sorted(set(table) - set(known))
     if unknown:
         raise ValueError(f"settings file has unknown names {', '.join(unknown)}, expected {', '.join(known)}")
-    return Settings(**table)
+    weights = Attentive.from_dict(table.pop(TABLE)) if TABLE in table else None
+    return Settings(**table, weights=weights)
 
 
 def save(settings: Settings, path: str | Path) -> None:

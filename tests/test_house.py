@@ -137,6 +137,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_every_module_can_be_the_first_that_is_imported() -> None:
     files = [p for folder in ("knob_core", "train") for p in sorted((ROOT / folder).rglob("*.py"))]
     names = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files if p.name != "__main__.py"]

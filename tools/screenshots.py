@@ -129,12 +129,19 @@ def console(page: Any) -> None:
     still(page)
 
 
+def figures(page: Any) -> None:
+    """Wait for the figure sheet, which is drawn after its page has run."""
+    page.wait_for_selector(".figure-sheet[data-updates]", timeout=60_000)
+    still(page)
+
+
 PAGES = ("calibration", "learning", "results", "your_stream", "lessons", "about")
+ACTS = {"calibration": figures, "lessons": figures}  # what is done before the picture; the others: `still`
 SHOTS = [
     *(Shot(f"console-{scheme}", "", 1280, 800, scheme, console) for scheme in ("light", "dark")),
     Shot("console-tablet", "", 820, 1180, "light", console),
     *(
-        Shot(f"{name.replace('_', '-')}-{scheme}", name, 1280, 800, scheme, still)
+        Shot(f"{name.replace('_', '-')}-{scheme}", name, 1280, 800, scheme, ACTS.get(name, still))
         for name in PAGES
         for scheme in ("light", "dark")
     ),

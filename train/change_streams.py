@@ -1,6 +1,8 @@
 """Run models over change streams: `python -m train.change_streams --checkpoint FILE --split validation --out F.npz`.
 
-For choosing and fitting: `validation`, the last 2,000 training pictures under the four training corruptions.
+For choosing and fitting: `validation`, the last 2,000 training pictures under the four training corruptions, and
+`pairs`, the same under two of them at a time: the encoder has seen each alone, but no pair, so that answers flicker as
+they do under a corruption that nobody trained on.
 For the final measurement alone: `test`, test pictures 2,000-9,999 under the fifteen unseen corruptions.
 Nothing else is offered, so nothing can be chosen on test material. Streams take the corruptions in turn.
 The file is one of `knob_core.branches`, with the corruption and the motion of every stream beside it.
@@ -9,6 +11,7 @@ The file is one of `knob_core.branches`, with the corruption and the motion of e
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Sequence
@@ -43,8 +46,10 @@ class Split:
     first_stream: int
 
 
+PAIRS = tuple("+".join(pair) for pair in itertools.combinations(corruptions.TRAINING, 2))
 SPLITS = {
     "validation": Split("train", 48_000, 50_000, corruptions.TRAINING, 0),
+    "pairs": Split("train", 48_000, 50_000, PAIRS, 500_000),
     "test": Split("test", 2_000, 10_000, corruptions.TEST, 1_000_000),
 }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from app.console import console_component, session
@@ -17,8 +18,7 @@ from knob_core import settings as settings_file
 from knob_core.data import CLASSES
 from knob_core.uploads import Uploaded, read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
-from knob_core.wrap.command import Command
-from knob_core.wrap.fitting import fit
+from knob_core.wrap.fitting import Fit, fit
 
 MOST_MB = 50  # .streamlit/config.toml has the same: more never reaches us
 LOGITS = ["npz", "npy", "csv", "parquet"]
@@ -77,10 +77,10 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
         st.session_state["own_problem"] = str(error)
 
 
-def show(made: tuple[UploadedStream, list[str]], uploaded: Uploaded | None, command: Command | None = None) -> None:
+def show(made: tuple[UploadedStream, list[str]], uploaded: Uploaded | None) -> None:
     """Put a stream on the display."""
     st.session_state["own_stream"], st.session_state["own_notes"] = made
-    st.session_state["own_uploaded"], st.session_state["own_command"] = uploaded, command
+    st.session_state["own_uploaded"], st.session_state["own_found"] = uploaded, None
     state = own_controller().state
     with state.lock:
         state.change_stream()
@@ -121,45 +121,48 @@ def choose_stream(stream: UploadedStream) -> UploadedStream:
 
 def forget() -> None:
     """Remove the visitor's files from memory."""
-    for name in ("own_stream", "own_notes", "own_uploaded", "own_command", "own_seen", "own_problem"):
+    for name in ("own_stream", "own_notes", "own_uploaded", "own_found", "own_seen", "own_problem"):
         st.session_state.pop(name, None)
     st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
 
 
 def tune(stream: UploadedStream) -> None:
-    """Fit the command and the knobs where labels allow it."""
+    """Fit attentive memory, both knobs and a temperature where labels allow it."""
     uploaded: Uploaded | None = st.session_state.get("own_uploaded")
-    if uploaded is None or uploaded.u_star is not None or stream.frames < 2:
+    if uploaded is None or stream.frames < 4:
         return
-    full = (uploaded.labels >= 0).all(axis=1)
-    told = "How late memory may follow a change to 63 %"
-    most = st.number_input("Largest lag, frames", 1, 50, 5, key="own_lag", help=told)
-    told = "Finds the command and the knobs with the best likelihood; needs labelled streams"
-    if not st.button("Fit to the labels", disabled=not full.any(), key="own_fit", help=told, width="stretch"):
+    known = (uploaded.labels >= 0).any(axis=1)
+    told = "At most so many frames, on average, until a new class is shown"
+    most = st.number_input("New class within, frames", 1, 50, 5, key="own_delay", help=told)
+    told = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
+    if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=told, width="stretch"):
         return
     one = uploaded.z_dyn is uploaded.z_static
-    paths, frames = np.flatnonzero(full)[: len(stream.branches.labels)], slice(0, stream.frames)
+    paths, frames = np.flatnonzero(known)[: len(stream.branches.u_star)], slice(0, stream.frames)
     z_static, z_dyn = uploaded.z_static[paths, frames], None if one else uploaded.z_dyn[paths, frames]
-    with st.spinner("Fitting"):
-        found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most))
-    show(
-        uploaded_stream.of_logits(f"{stream.id[:16]}-fit", stream.title, uploaded, found.command),
-        uploaded,
-        found.command,
-    )
-    st.session_state["own_notes"].insert(
-        0, f"Fitted: flips {found.flips_before:.1f} → {found.flips:.1f} per 100 frames, "
-        f"NLL {found.nll_before:.3f} → {found.nll:.3f}, lag {found.lag:.0f} frames."
-    )  # fmt: skip
-    session.console_state().set_from_python(
-        replace(session.console_state().settings, zeta=found.zeta, omega_n=found.omega_n, on=True, memory=True)
-    )
+    u_star = None if uploaded.u_star is None else uploaded.u_star[paths, frames]
+    bar = st.progress(0.0, "Fitting")
+    found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most), u_star,
+                progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
+    st.session_state["own_found"] = found
+    old = session.console_state().settings
+    session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate))
     st.rerun()
+
+
+def fitted(found: Fit | None) -> None:
+    """What the fit found, and what else would do, on streams that none was fitted on."""
+    if found is None:
+        return
+    st.caption(found.words)
+    rows = pd.DataFrame([asdict(row) for row in found.table])
+    rows.columns = ["on unseen streams", "NLL", "accuracy", "excess flips", "delay, frames", "confident errors"]
+    st.dataframe(rows.round(3), hide_index=True, width="stretch")
 
 
 def export() -> None:
     """The setting as a file, and the lines that run it."""
-    command, state = st.session_state.get("own_command"), own_controller().state  # a download has no session to ask
+    state = own_controller().state  # a download has no session to ask
     st.download_button(
         "Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
         on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
@@ -172,15 +175,10 @@ def export() -> None:
         lines = 'stream = KnobStream(wrap.two_branch(model), settings="knob.toml")'
         needs = ["from knob_core import wrap"]
     else:
-        door = "classifier" if uploaded.z_dyn is uploaded.z_static else "two_branch"
-        own = command or Command()
-        weights = ", ".join(f"{w:.4g}" for w in own.weights)
-        lines = (
-            f"command = Command(weights=({weights}))\n"
-            f"source = wrap.{door}(model, command)\n"
-            'stream = KnobStream(source, settings="knob.toml")'
-        )
-        needs = ["from knob_core import wrap", "from knob_core.wrap.command import Command"]
+        one = uploaded.z_dyn is uploaded.z_static
+        source = "wrap.classifier(model)" if one else "wrap.two_branch(model, Command())"
+        lines = f'stream = KnobStream({source}, settings="knob.toml")'
+        needs = ["from knob_core import wrap", *([] if one else ["from knob_core.wrap.command import Command"])]
     imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
     st.code(f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
 
@@ -208,6 +206,7 @@ with stage:
             fast(shown)
         with below[1]:
             tune(shown)
+            fitted(st.session_state.get("own_found"))
         with below[2]:
             export()
         console_component.mount_background(shown.background(), key="own_background")

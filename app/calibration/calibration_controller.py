@@ -16,7 +16,7 @@ from app.calibration.comparison import Alternatives
 from app.calibration.measured import BeforeAndNow, gate_of, measure, one_step
 from app.calibration.predictions import ShownPredictions
 from app.console.console_state import ConsoleState
-from app.console.protocol import Constants
+from app.console.protocol import Constants, ControlsUpdate
 from app.console.setting_words import regime
 from app.console.shipped_models import trained_knobs
 from app.widgets import controls, figure_sheet
@@ -59,9 +59,10 @@ class CalibrationController:
             now = measure(shown, gate_of(state.settings, shown, method))
             self.numbers.record(now, state.turn, (self.selection,))
             kind, _ = regime(state.settings, method)
-            around = controls.update(
-                state.values(), epoch=state.epoch, seq=state.seq, server_ms=server_ms, regime=kind, words=self.words()
-            )
+            around: ControlsUpdate = {
+                "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
+                "regime": kind, "words": self.words(), "pinned": "",
+            }  # fmt: skip
         sheet = figure_sheet.content(
             **calibration_display.update(shown, now, self.numbers.before or now, others), seq=around["seq"],
             picked=self.picked, reveal=REVEAL, label=f"calibration over {len(shown.predictions):,} predictions",

@@ -13,7 +13,7 @@ from typing import Any
 from app.console import display
 from app.console.console_state import ConsoleState
 from app.console.outcome import Outcome, evaluate
-from app.console.protocol import Constants
+from app.console.protocol import Constants, ControlsUpdate
 from app.console.setting_words import describe, regime
 from app.console.shown_stream import ShownStream
 from app.widgets import controls
@@ -52,14 +52,12 @@ class ConsoleController:
                 self.shared.set_from_python(state.settings)
             outcome = self._evaluate(stream)
             kind, words = regime(state.settings, stream.method)
-            pinned = describe(state.pin) if state.pin else ""
-            return {
-                "controls": controls.update(
-                    state.values(), epoch=state.epoch, seq=state.seq, server_ms=server_ms, regime=kind, words=words,
-                    pinned=pinned,
-                ),
-                "display": {**display.update(state, stream, outcome), "runs": [self.script_runs, answer]},
+            around: ControlsUpdate = {
+                "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
+                "regime": kind, "words": words, "pinned": describe(state.pin) if state.pin else "",
             }  # fmt: skip
+            shown = {**display.update(state, stream, outcome), "runs": [self.script_runs, answer]}
+        return {"controls": around, "display": shown}
 
     def _follow_shared(self) -> None:
         """The knobs were moved on another page, or by a fit."""
@@ -68,7 +66,7 @@ class ConsoleController:
 
     def _evaluate(self, stream: ShownStream) -> Outcome:
         if self.state.live is not None:
-            self.state.live.advance(stream.branches, self.state.settings, stream.method)
+            self.state.live.advance(stream.branches, self.state.settings, stream.method, stream.attentive)
         outcome = evaluate(self.state, stream)
         if outcome.measures is not None:
             self.state.record(outcome.measures, stream.id)

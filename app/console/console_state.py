@@ -17,6 +17,7 @@ from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, SPEEDS, ZETA
 from app.widgets.untrusted import clamp, whole
 from knob_core.measures.stability import StreamMeasures
+from knob_core.memories import KINDS
 from knob_core.settings import LIMITS, MODES, Settings
 
 FRAME_RATES = LIMITS["frame_rate"]  # frames/s
@@ -80,13 +81,13 @@ class ConsoleState:
         self.mount, self.seq = mount, seq  # also of an outdated epoch: the browser waits for its number to come back
         if controls.get("epoch") != self.epoch:
             return
-        old, mode = self.settings, controls.get("mode")
+        old, mode, memory = self.settings, controls.get("mode"), controls.get("memory")
         self.settings = replace(
             old,
             zeta=clamp(controls.get("zeta"), ZETA, old.zeta),
             omega_n=clamp(controls.get("omega_n"), OMEGA_N, old.omega_n),
             on=bool(controls.get("on", old.on)),
-            memory=bool(controls.get("memory", old.memory)),
+            memory=memory if memory in KINDS else old.memory,
             mode=mode if mode in MODES else old.mode,
         )
         turn = whole(controls.get("turn"), self.turn)

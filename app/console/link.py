@@ -15,10 +15,14 @@ from app.console.panels import PANELS
 from app.console.stream_choice import MAX_LINK_LIST, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.memories import KINDS
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import MODES, Settings
 
 PARAMETER = "s."  # how a schedule's own parameters begin
+
+
+OLD_MEMORY = {"0": "off", "1": "plain"}  # in links of the time before attentive memory
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
         zeta=number("z", ZETA, settings.zeta),
         omega_n=number("w", OMEGA_N, settings.omega_n),
         on=one_of("on", ("0", "1"), str(int(settings.on))) == "1",
-        memory=one_of("memory", ("0", "1"), str(int(settings.memory))) == "1",
+        memory=OLD_MEMORY.get(memory := one_of("memory", (*KINDS, *OLD_MEMORY), settings.memory), memory),
         mode=one_of("mode", MODES, settings.mode),
         frame_rate=number("fps", FRAME_RATES, settings.frame_rate),
     )

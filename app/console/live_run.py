@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from knob_core.branches import Branches
+from knob_core.memories import Attentive
 from knob_core.response import Response, State, respond
 from knob_core.settings import Settings
 
@@ -27,7 +28,7 @@ class LiveRun:
     response: Response | None = None  # (R, T) with NaN where nothing has arrived yet
     turns: list[tuple[int, Settings]] = field(default_factory=list)  # (frame, setting from there on)
 
-    def advance(self, branches: Branches, settings: Settings, method: str) -> None:
+    def advance(self, branches: Branches, settings: Settings, method: str, attentive: Attentive | None = None) -> None:
         """Run the frames that are due with the knobs where they are now."""
         paths, frames, classes = branches.z_static.shape
         if self.response is None or self.response.g.shape != (paths, frames):
@@ -38,7 +39,8 @@ class LiveRun:
         while self.due > 0:
             start = self.t % frames
             count = min(self.due, frames - start)
-            now, self.state = respond(cut(branches, start, start + count), settings, method, self.state or State())
+            due = cut(branches, start, start + count)
+            now, self.state = respond(due, settings, method, self.state or State(), attentive)
             for name in ("u", "g", "p_max", "predicted", "probabilities"):
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count
@@ -57,8 +59,8 @@ class LiveRun:
             branches.z_static[:, order],
             branches.z_dyn[:, order],
             branches.u_star[:, order],
-            branches.labels,
-            branches.severity[order],
+            branches.frame_labels[:, order],
+            branches.severity[..., order],
         )
         return rolled, part(response, order)
 
@@ -90,7 +92,7 @@ def cut(branches: Branches, start: int, end: int) -> Branches:
     """Frames start <= t < end."""
     return Branches(
         branches.z_static[:, start:end], branches.z_dyn[:, start:end], branches.u_star[:, start:end],
-        branches.labels, branches.severity[start:end],
+        branches.frame_labels[:, start:end], branches.severity[..., start:end],
     )  # fmt: skip
 
 

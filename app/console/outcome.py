@@ -30,10 +30,10 @@ class Outcome:
 def evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
     """The whole stream under the setting, or the frames of the live run that have arrived."""
     branches = stream.branches
-    pinned = respond(branches, state.pin, stream.method)[0] if state.pin else None
+    pinned = respond(branches, state.pin, stream.method, attentive=stream.attentive)[0] if state.pin else None
     live = state.live
     if live is None or live.response is None:
-        response, _ = respond(branches, state.settings, stream.method)
+        response, _ = respond(branches, state.settings, stream.method, attentive=stream.attentive)
         measures = measure(branches, response)
         pinned_measures = measure(branches, pinned) if pinned else None
         return Outcome(response, measures, stream.measures_without, pinned, pinned_measures)

@@ -47,7 +47,7 @@ class Controls(TypedDict, total=False):
     zeta: float  # damping ratio
     omega_n: float  # rad/frame
     on: bool
-    memory: bool
+    memory: str  # "attentive", "plain" or "off"
     mode: str  # "continuous" or "reset"
     pin_presses: int  # how often the pin button was pressed
     live: bool  # live mode is on

@@ -8,6 +8,7 @@ import numpy as np
 
 from knob_core import gates, methods, theory
 from knob_core.gates import Gate
+from knob_core.memories import OFF, Attentive
 from knob_core.settings import Settings
 from knob_core.theory import StepInfo
 
@@ -43,10 +44,12 @@ def regime(settings: Settings, method: str) -> tuple[str, str]:
     if settings.mode == "reset":
         return "", "Reset Mode: every frame starts from rest; nothing is carried over."
     zone, words = gate.regime(settings.zeta, settings.omega_n)
-    if gate.inertia:
-        return zone, words
-    acts = ": the knobs act on the memory only." if settings.memory else ", and memory is off: the knobs do nothing."
-    return zone, words + acts
+    remembers = settings.memory != OFF.name
+    if not gate.inertia:
+        words += ": the knobs act on the memory only." if remembers else ", and memory is off: the knobs do nothing."
+    if settings.memory == Attentive.name:
+        words += " A frame that contradicts turns ωₙ up by itself."
+    return zone, words
 
 
 def rise_in_words(info: StepInfo) -> str:
@@ -60,5 +63,5 @@ def describe(s: Settings) -> str:
     """A setting in a few characters."""
     if not s.on:
         return "off (without Knob)"
-    extra = "reset" if s.mode == "reset" else "memory" if s.memory else "no memory"
+    extra = "reset" if s.mode == "reset" else "no memory" if s.memory == OFF.name else f"{s.memory} memory"
     return f"ζ {s.zeta:g}, ωₙ {s.omega_n:g}, {extra}"

@@ -14,6 +14,7 @@ from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
 from knob_core.measures.stability import StreamMeasures, measure
+from knob_core.memories import Attentive
 from knob_core.response import Response, respond
 from knob_core.settings import Settings
 
@@ -32,6 +33,7 @@ class ShownStream:
     image: int = 0  # which of its images is shown
     pixels: np.ndarray | None = None  # (FILM, 32, 32, 3) uint8, the shown image's first realisation at film_frames
     trained: tuple[float, float] | None = None
+    attentive: Attentive | None = None  # the model's own weights of attentive memory
     fault: str = ""  # what of it could not be read, where the rest can be shown
 
     @property
@@ -54,9 +56,15 @@ class ShownStream:
         return film_frames(self.frames)
 
     @property
+    def frame_truth(self) -> np.ndarray:
+        """(T,) the true class of every shown frame, -1 where unknown."""
+        return self.branches.frame_labels[self.rows().start]
+
+    @property
     def truth(self) -> int:
-        """The shown image's class, -1 where unknown."""
-        return int(self.branches.labels[self.rows().start])
+        """The shown image's class, -1 where it is unknown or changes."""
+        first = int(self.frame_truth[0])
+        return first if (self.frame_truth == first).all() else -1
 
     @property
     def drawn_severity(self) -> np.ndarray:
@@ -75,8 +83,8 @@ class ShownStream:
 
     def share_wrong(self, response: Response) -> np.ndarray:
         """(T,) the share of the shown image's paths that are wrong."""
-        predicted = response.predicted[self.rows()]
-        return (predicted != self.truth).mean(axis=0) if self.truth >= 0 else np.zeros(self.frames)
+        labels = self.branches.frame_labels[self.rows()]
+        return ((response.predicted[self.rows()] != labels) & (labels >= 0)).mean(axis=0)
 
     def background(self) -> StreamBackground:
         """What no knob changes: axes, severity, the traces without Knob, the film strip."""

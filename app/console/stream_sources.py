@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from app.console.compute_stream import ComputedStream
-from app.console.shipped_models import trained_knobs
+from app.console.shipped_models import attentive_weights, trained_knobs
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
 from knob_core import library, methods
@@ -109,7 +109,8 @@ def shipped_stream(key: StreamKey, image: int) -> ShownStream:
         fault = str(error)
     return ShownStream(
         stream_id(choice), title(choice, branches, place * key.realisations, len(key.images)), key.method, branches,
-        key.realisations, place, pixels, trained_knobs(key.method, key.seed), fault,
+        key.realisations, place, pixels, trained_knobs(key.method, key.seed),
+        attentive_weights(key.method, key.seed), fault,
     )  # fmt: skip
 
 
@@ -118,12 +119,13 @@ def computed_stream(choice: StreamChoice, result: ComputedStream) -> ShownStream
     return ShownStream(
         stream_id(choice), title(choice, result.branches, 0, 1), choice.method, result.branches,
         choice.realisations, 0, result.pixels, trained_knobs(choice.method, choice.model),
+        attentive_weights(choice.method, choice.model),
     )  # fmt: skip
 
 
 def title(choice: StreamChoice, branches: Branches, path: int, images: int) -> str:
     """What is on the scope, and what the read-outs run over."""
-    label = int(branches.labels[path])
+    label = int(branches.frame_labels[path, 0])
     name = CLASSES[label] if 0 <= label < len(CLASSES) else "unlabelled image"
     over = f"read-outs over {images} images" if images > 1 else "read-outs over this image"
     return f"{name} in {choice.title()} ({over})"

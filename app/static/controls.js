@@ -51,7 +51,7 @@ class ControlPanel {
     this.regime = new RegimeBar(this.box);
     this.presets = new PresetButtons(part(".presets"), constants.presets, (preset) => this.apply(preset));
     this.switches = constants.switches
-      ? new ModeSwitches(part(".switches"), constants.help, this.values, (change) => this.change(change))
+      ? new ModeSwitches(part(".switches"), constants.help, (change) => this.change(change))
       : null;
     this.playback = constants.transport
       ? new Playback(this.box, constants, this.values, (settled) => this.played(settled))

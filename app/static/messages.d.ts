@@ -46,6 +46,7 @@ export interface MountArguments<Message> {
 // --- Page to Python ---
 
 export type Mode = "continuous" | "reset";
+export type MemoryKind = "attentive" | "plain" | "off";
 export type Regime = "" | "under" | "critical" | "over";
 
 /** What all controls are set to. Lessons have other knobs than zeta and omega_n. */
@@ -56,7 +57,7 @@ export interface Controls {
   turn: number; // turns begun so far
   released: boolean; // no knob is held
   on?: boolean;
-  memory?: boolean;
+  memory?: MemoryKind;
   mode?: Mode;
   zeta?: number;
   omega_n?: number; // rad/frame
@@ -189,7 +190,7 @@ export interface ControlsConstants {
   switches: boolean; // memory and mode are shown
   transport: boolean; // live mode and pin are shown
   speeds: number[]; // frames/s
-  help: Record<"memory" | "continuous" | "reset" | "play" | "stop" | "speed" | "pin", string>;
+  help: Record<MemoryKind | "continuous" | "reset" | "play" | "stop" | "speed" | "pin", string>;
 }
 
 export interface KnobSpec {

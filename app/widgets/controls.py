@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.console.protocol import Controls, ControlsConstants, ControlsUpdate
+from app.console.protocol import ControlsConstants
 from app.widgets.browser_component import common, no_callback, register
 from app.widgets.knobs import HELP, KNOBS, SPEEDS, presets
 
@@ -28,17 +28,6 @@ def constants(
         "speeds": list(SPEEDS),
         "help": HELP,
     }
-
-
-def update(
-    values: Controls, *, epoch: int, seq: int, server_ms: float = 0.0, regime: str = "", words: str = "",
-    pinned: str = "",
-) -> ControlsUpdate:  # fmt: skip
-    """What stands around the knobs; see `app.console.protocol` for every field."""
-    return {
-        "seq": seq, "epoch": epoch, "values": values, "server_ms": server_ms, "regime": regime, "words": words,
-        "pinned": pinned,
-    }  # fmt: skip
 
 
 def lesson_knobs(

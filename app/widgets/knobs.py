@@ -34,13 +34,15 @@ KNOBS: list[dict[str, Any]] = [
 
 _PRESETS = [  # id, label, zeta, omega_n, help
     ("nervous", "nervous", 0.15, 1.0, "Quick and hardly damped: overshoots and rings"),
-    ("balanced", "balanced", HOME.zeta, HOME.omega_n, "Quick without much overshoot: home"),
-    ("critical", "critical", 1.0, HOME.omega_n, "Critically damped: as quick as can be without overshoot"),
+    ("quick", "quick", 0.7, 0.8, "Quick, with a little overshoot"),
+    ("balanced", "balanced", HOME.zeta, HOME.omega_n, "Critically damped, quick without overshoot: home"),
     ("conservative", "conservative", 1.4, 0.12, "Slow and over-damped: believes a change only when it lasts"),
 ]
 
 HELP = {
-    "memory": "Static memory: the robust branch remembers what it saw, with the same knobs; this stops flicker",
+    "attentive": "Attentive memory: the answer has inertia, but a frame that contradicts it turns ωₙ up by itself",
+    "plain": "Plain memory: the robust branch remembers what it saw, with the same knobs, whatever a frame says",
+    "off": "No memory: the gate as in the paper",
     "continuous": "Continuous Mode: the gate's state is kept from frame to frame",
     "reset": "Reset Mode: every frame starts from rest, as for unrelated pictures",
     "play": "Live: frames arrive one by one and the knobs act on the running state",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.console.protocol import StreamBackground
-from app.console.shipped_models import FOLDER, trained_knobs
+from app.console.shipped_models import FOLDER, attentive_weights, trained_knobs
 from app.console.shown_stream import ShownStream
 from knob_core import methods
 from knob_core.branches import Branches
@@ -72,27 +72,22 @@ def of_logits(
         severity=None if uploaded.severity is None else uploaded.severity[:kept_frames],
     )
     branches = kept.branches(command)
-    if branches.labels.ndim == 2:  # the console shows one label a stream: one that changes counts as unknown
-        steady = (kept.labels == kept.labels[:, :1]).all(axis=1)
-        branches = replace(branches, labels=np.where(steady, kept.labels[:, 0], -1))
     notes = []
     if (kept_paths, kept_frames) != (paths, frames):
         notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")
     if uploaded.z_dyn is uploaded.z_static:
-        notes.append("One classifier: its own past is the static branch, so memory must be on for the knobs to act.")
+        notes.append("One classifier: its own past is the static branch, so a memory must be on for the knobs to act.")
     if not uploaded.labelled:
         notes.append(f"The file has no labels: {NEEDS_LABELS} need them and stay empty.")
-    elif (branches.labels < 0).any():
-        changing = int((branches.labels < 0).sum())
-        notes.append(
-            f"{changing} of {kept_paths} streams have no label or a changing one; they do not count for {NEEDS_LABELS}."
-        )
+    elif (unknown := int((branches.frame_labels < 0).all(axis=1).sum())) > 0:
+        notes.append(f"{unknown} of {kept_paths} streams have no label; they do not count for {NEEDS_LABELS}.")
+    notes += uploaded.notes
     if uploaded.severity is None:
         notes.append("No severity was recorded, so lag after a step cannot be told.")
-    names = CLASSES if classes == len(CLASSES) else tuple(f"class {k}" for k in range(classes))
     return UploadedStream(
-        id, title, methods.DEFAULT, branches, 1, names=tuple(names), severity_known=uploaded.severity is not None
-    ), notes
+        id, title, methods.DEFAULT, branches, 1,
+        names=uploaded.class_names, severity_known=uploaded.severity is not None,
+    ), notes  # fmt: skip
 
 
 def shipped_model() -> tuple[str, int] | None:
@@ -124,15 +119,12 @@ def of_pictures(
         with torch.inference_mode():
             parts.append([x.cpu().numpy() for x in net(to_unit(images[start : start + 100], device))])
     z_static, z_dyn, u_star = (np.concatenate(part)[None] for part in zip(*parts, strict=True))
-    steady = (labels == labels[0]).all()
-    truth = np.array([labels[0] if steady else -1])
-    branches = Branches(z_static, z_dyn, u_star, truth, np.zeros(len(images), np.float32))
+    branches = Branches(z_static, z_dyn, u_star, labels[None], np.zeros(len(images), np.float32))
     notes = [f"{len(images)} frames, each the middle square of its picture in 32 x 32, seen by {net.method}."]
     if len(images) < len(pictures.images):
         notes.append(f"Shown are the first {len(images)} of {len(pictures.images)} frames.")
-    if truth[0] < 0:
-        known = "change on the way" if (labels >= 0).any() else "are unknown"
-        notes.append(f"The labels {known}: {NEEDS_LABELS} stay empty.")
+    if not (labels >= 0).any():
+        notes.append(f"The labels are unknown: {NEEDS_LABELS} stay empty.")
     pixels = np.moveaxis(images[film_frames(len(images))], 1, -1)
     return UploadedStream(
         id,
@@ -142,6 +134,7 @@ def of_pictures(
         1,
         pixels=pixels,
         trained=trained_knobs(*model),
+        attentive=attentive_weights(*model),
         names=CLASSES,
         severity_known=False,
     ), notes

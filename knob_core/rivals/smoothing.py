@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knob_core.ema import run_ema
+from knob_core.rivals.one_euro import follow
 
 D_CUTOFF = 0.05  # cycles/frame: how slowly the speed is followed; 1 Hz at 20 frames a second, as published
 
@@ -29,18 +30,8 @@ def one_euro(probabilities: NDArray, min_cutoff: float, beta: float, d_cutoff: f
             raise ValueError(f"{name} is {value!r}, expected a finite number > 0")
     if not 0 <= beta < np.inf:
         raise ValueError(f"beta is {beta!r}, expected a finite number >= 0")
-    p, speed = q[..., 0, :], np.zeros_like(q[..., 0, :])
-    out = [p]
-    for t in range(1, q.shape[-2]):
-        speed = speed + _alpha(d_cutoff) * (q[..., t, :] - q[..., t - 1, :] - speed)
-        p = p + _alpha(min_cutoff + beta * np.abs(speed)) * (q[..., t, :] - p)
-        out.append(p)
-    smooth = np.stack(out, -2)
+    smooth, _ = follow(q, min_cutoff, beta, d_cutoff)
     return smooth / smooth.sum(-1, keepdims=True)  # every class has its own alpha, so the sum drifts
-
-
-def _alpha(cutoff: float | NDArray) -> float | NDArray:
-    return 1 / (1 + 1 / (2 * np.pi * cutoff))
 
 
 def _checked(probabilities: NDArray) -> NDArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from knob_core import gates, methods
 from knob_core.gates import Gate
-from knob_core.memories import PLAIN
+from knob_core.memories import PLAIN, Attentive, Gap, Inputs
 from knob_core.runtime.answer import Answer, answer
 from knob_core.runtime.sources import Branch, Source
 from knob_core.runtime.state import State
@@ -32,26 +32,31 @@ def advance(
     first, seen, whole = good & ~old.seen, good | old.seen, bool(good.all())
     z_static = branch.z_static if whole else np.where(good[:, None], branch.z_static, old.z_static)  # (N, K)
     z_dyn = branch.z_dyn if whole else np.where(good[:, None], branch.z_dyn, old.z_dyn)  # (N, K)
-
-    def remember(past: np.ndarray, zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
-        return PLAIN.advance(z_static, old.z_static, first, zeta, omega_n, elapsed, past)
-
+    held = Inputs(old.z_static, old.z_dyn, old.u_star, old.u_star, old.u_star)
+    gap = Gap(held, elapsed, first, ~good)
     u_star, observer = branch.u_star, old.observer
     if source.command is not None:
-        z_seen, observer = remember(observer, source.command.zeta, source.command.omega_n)
+        watched = source.command.zeta, source.command.omega_n
+        z_seen, observer = PLAIN.follow(z_static, gap, *watched, observer)
         u_star = source.command(z_seen, z_dyn)
     assert u_star is not None, "a source without a command gives u_star"
     u_star = u_star if whole else np.where(good, u_star, old.u_star)  # (N,)
-    z_memory, memory = remember(old.memory, *knobs)
-    frame = gates.Frame(u_star, old.u_star, elapsed)
-    u, g, x = _gate(methods.get(source.method).gate, frame, knobs, settings, old.gate)
+    kind = methods.get(source.method).gate
+    u, g, x = _gate(kind, gates.Frame(u_star, old.u_star, elapsed), knobs, settings, old.gate)
+    g_now, g_held = (kind.without_inertia.reset(command, *knobs)[1] for command in (u_star, old.u_star))
+    now = Inputs(z_static, z_dyn, u_star, g, g_now)
+    gap = gap._replace(held=held._replace(g=g_held, g_now=g_held))
+    weights = settings.weights or source.attentive or Attentive()
+    plain = PLAIN.advance(now, gap, *knobs, old.memory)
+    attentive = weights.advance(now, gap, *knobs, old.attentive)
+    acting = settings.acting_memory(weights)
+    remembered = {PLAIN.name: plain, Attentive.name: attentive}.get(acting.name) or acting.advance(now, gap, *knobs, x)
     age = np.zeros(len(good)) if whole else np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
-    held = (z_static.copy(), z_dyn.copy(), u_star.copy())  # what a caller does to its arrays must not reach the state
-    new = State(x, memory, observer, *held, seen, age.copy(), clock)
-    remembers = settings.on and settings.memory and settings.mode == "continuous"
+    kept = (z_static.copy(), z_dyn.copy(), u_star.copy())  # what a caller does to its arrays must not reach the state
+    new = State(x, plain.state, attentive.state, observer, *kept, seen, age.copy(), clock)
     zeta, omega_n = knobs
     said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}
-    return answer(z_memory if remembers else z_static, z_dyn, g, seen, **said), new
+    return answer(remembered, seen, **said), new
 
 
 def _gate(

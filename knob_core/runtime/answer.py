@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from knob_core import fusion, metrics
+from knob_core.memories import Remembered
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,15 @@ def _first(value: Any) -> Any:
     return value[0] if value.ndim > 1 else value[0].item()
 
 
-def answer(
-    z_static: np.ndarray,  # (N, K), after memory where that is on
-    z_dyn: np.ndarray,  # (N, K)
-    g: np.ndarray,  # (N,)
-    seen: np.ndarray,  # (N,) bool
-    **rest: Any,
-) -> Answer:
-    """Fuse the branches and say everything about the result."""
-    fused = fusion.diagnose(z_static, z_dyn, g)
-    probabilities = metrics.softmax(fused.z_fuse)  # (N, K)
+def answer(remembered: Remembered, seen: np.ndarray, **rest: Any) -> Answer:
+    """Say everything about an answer with memory, of streams that have seen (N,) bool a good frame."""
+    fused = fusion.diagnose(remembered.z_memory, remembered.z_eye, remembered.g)
+    probabilities = metrics.softmax(remembered.z)  # (N, K)
     return Answer(
         probabilities=probabilities,
-        label=np.where(seen, fused.top, -1),
+        label=np.where(seen, probabilities.argmax(axis=-1), -1),
         p_max=probabilities.max(axis=-1),
-        g=g,
+        g=remembered.g,
         t_eff=np.where(seen, fused.t_eff, np.nan),
         csr=np.where(seen, fused.csr, np.nan),
         **rest,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from knob_core.runtime.sources import Branch, Source, source_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
 
-VERSION = 1  # of state_dict
+VERSION = 2  # of state_dict; a state of version 1 can be read
 
 
 class KnobStream:
@@ -80,7 +80,7 @@ class KnobStream:
 
     @settings.setter
     def settings(self, value: Settings) -> None:
-        self.turn(**asdict(value))
+        self.turn(**settings_file.as_dict(value))
 
     def turn(self, **changes: Any) -> None:
         """Set several knobs as one: no frame sees the one without the other."""
@@ -148,8 +148,10 @@ class KnobStream:
                 return
             found = dict(arrays)
             version = found.pop("version", None)
-            if str(version) != str(VERSION):
+            if str(version) not in ("1", str(VERSION)):
                 raise ValueError(f"state has version {version}, expected {VERSION}")
+            if str(version) == "1":
+                found = state.upgraded(found)
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
             if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):
@@ -158,7 +160,7 @@ class KnobStream:
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             self._state, self._now = state.check(found, self._rest(*shape)), now
-            self.settings = settings
+            self.settings = replace(settings, weights=self._settings.weights)  # those belong to model and settings file
 
     # One step
 

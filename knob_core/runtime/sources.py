@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from knob_core.memories import Attentive
+
 if TYPE_CHECKING:  # `knob_core.wrap` imports this module
     from knob_core.wrap.command import Command
 
@@ -30,6 +32,7 @@ class Source(Protocol):
     num_classes: int | None  # None: known from the first frame
     knobs: tuple[float, float] | None  # zeta, omega_n that belong to it
     command: Command | None  # for u* where the source gives none
+    attentive: Attentive | None  # weights of attentive memory that belong to it
 
     def is_single(self, frames: Any) -> bool: ...
 
@@ -46,8 +49,9 @@ class GatedSource:
         self.device = device
         self.method: str = model.method
         self.num_classes: int | None = model.num_classes
+        self.attentive: Attentive | None = model.attentive
         knobs = getattr(model, "knobs", None)
-        self.knobs = None if knobs is None else (knobs.zeta, knobs.omega_n)
+        self.knobs = model.trained_knobs or (None if knobs is None else (knobs.zeta, knobs.omega_n))
 
     def is_single(self, frames: Any) -> bool:
         return np.ndim(frames) == 3

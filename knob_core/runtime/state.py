@@ -1,6 +1,6 @@
 """Where N streams stand after a frame: everything that a restart needs to go on bit for bit.
 
-Gate x = [u, v] per stream (first order: [g, 0]), memory and observer [z, z'] per class, and the last good frame's
+Gate x = [u, v] per stream (first order: [g, 0]), memories and observer [m, v] per class, and the last good frame's
 branch outputs, which are held through a gap.
 """
 
@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from knob_core.memories import PLAIN, Attentive
 from knob_core.settings import MODES, Settings
+
+PACKED = ("off", "plain", "attentive")  # kinds of memory as `pack` numbers them; 0 and 1 were false and true
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,8 @@ class State:
     """All float64 but `seen`; K' is K where the command needs an observer, else 0."""
 
     gate: np.ndarray  # (N, 2)
-    memory: np.ndarray  # (N, K, 2)
+    memory: np.ndarray  # (N, K, 2) of plain memory
+    attentive: np.ndarray  # (N, K + 1, 2)
     observer: np.ndarray  # (N, K', 2)
     z_static: np.ndarray  # (N, K) held
     z_dyn: np.ndarray  # (N, K) held
@@ -45,7 +49,8 @@ def at_rest(streams: int, num_classes: int, neutral: float, observed: bool) -> S
     classes = (streams, num_classes)
     return State(
         gate=np.tile([neutral, 0.0], (streams, 1)),
-        memory=np.zeros((*classes, 2)),
+        memory=PLAIN.at_rest(*classes),
+        attentive=Attentive().at_rest(*classes),
         observer=np.zeros((streams, num_classes if observed else 0, 2)),
         z_static=np.zeros(classes),
         z_dyn=np.zeros(classes),
@@ -71,6 +76,14 @@ def with_rows(state: State, ids: np.ndarray | None, part: State) -> State:
     return State(**whole)
 
 
+def upgraded(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A state of version 1, which knew no attentive memory: it goes on from where plain memory stands."""
+    memory = np.asarray(arrays.get("memory", ()))
+    if memory.ndim != 3:
+        return arrays
+    return {**arrays, "attentive": np.pad(memory * [1.0, 0.0], ((0, 0), (0, 1), (0, 0)))}
+
+
 def check(arrays: dict[str, np.ndarray], like: State) -> State:
     """A state from outside: every array there, of the right shape, and finite."""
     for name in NAMES:
@@ -86,16 +99,17 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
 
 def pack(now: tuple[float, float], settings: Settings) -> np.ndarray:
     """(8,) the acting zeta and omega_n, the set ones, the switches, the frame rate."""
-    switches = (settings.on, settings.memory, MODES.index(settings.mode))
+    switches = (settings.on, PACKED.index(settings.memory), MODES.index(settings.mode))
     return np.array([*now, settings.zeta, settings.omega_n, *switches, settings.frame_rate])
 
 
 def unpack(packed: Any) -> tuple[tuple[float, float], Settings]:
     """What `pack` packed, every value checked."""
     values = np.asarray(packed)
-    if values.shape != (8,) or values.dtype.kind != "f" or not np.isin(values[4:7], (0, 1)).all():
+    whole = values.shape == (8,) and values.dtype.kind == "f" and np.isin(values[4:7], (0, 1, 2)).all()
+    if not whole or max(values[4], values[6]) > 1:
         raise ValueError(f"state 'knobs' is {values.dtype} of shape {values.shape}, expected 8 numbers of this version")
     zeta_now, omega_now, zeta, omega_n, on, memory, mode, frame_rate = values.tolist()
     acting = Settings(zeta=zeta_now, omega_n=omega_now)  # checks the range
-    settings = Settings(zeta, omega_n, bool(on), bool(memory), MODES[int(mode)], frame_rate)
+    settings = Settings(zeta, omega_n, bool(on), PACKED[int(memory)], MODES[int(mode)], frame_rate)
     return (acting.zeta, acting.omega_n), settings

@@ -39,8 +39,9 @@ class ChangeFrames:
         stream: int = 0,
         device: str | torch.device | None = None,
     ) -> None:
-        if corruption not in NAMES:
-            raise ValueError(f"corruption is {corruption!r}, expected one of {', '.join(NAMES)}")
+        self.parts = corruption.split("+")  # several, one after the other, each at the plan's severity
+        if not set(self.parts) <= set(NAMES):
+            raise ValueError(f"corruption is {corruption!r}, expected one of {', '.join(NAMES)}, or several with a +")
         if images.ndim != 4 or not plan.picture.max() < len(images):
             raise ValueError(
                 f"images have shape {tuple(images.shape)}, expected (N, 3, H, W) with N > {plan.picture.max()}"
@@ -78,4 +79,6 @@ class ChangeFrames:
             pictures = shift(pictures, torch.from_numpy(self.plan.shift[t]))
         noise = generator(self.device, self.seed, "change stream", self.corruption, self.stream, block)
         severity = torch.from_numpy(self.plan.severity[t]).to(pictures)
-        return corrupt(pictures, self.corruption, severity, noise)[: len(self) - block * BLOCK]
+        for name in self.parts:
+            pictures = corrupt(pictures, name, severity, noise)
+        return pictures[: len(self) - block * BLOCK]

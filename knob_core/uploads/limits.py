@@ -15,7 +15,7 @@ MAX_PIXELS = 40_000_000  # of one picture
 MAX_RLE_PIXELS = 4_000_000  # of a run-length-encoded BMP, which is unpacked by a loop in Python
 MAX_SCANS = 100  # of one JPEG: each goes over all pixels again, and may be a few bytes long
 MAX_FILM_PIXELS = 9_000_000  # of one video frame: 4096 x 2160; a decoder keeps up to 16 of them
-MAX_FILM_MEMORY = 2_000_000_000  # bytes of address space of the process that decodes a video
+MAX_PROCESS_MEMORY = 2_000_000_000  # bytes of address space of a process that reads a video or a parquet file
 MAX_DECODED = 12_000_000_000  # bytes, of all that one upload is decoded to: 1,900 frames of 1920 x 1080
 MAX_SECONDS = 30.0  # that one upload may be read for
 

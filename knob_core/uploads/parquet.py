@@ -6,7 +6,7 @@ Neither rows nor sizes in the footer are believed: the header of every page is r
 from __future__ import annotations
 
 import io
-import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,51 +15,41 @@ from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words
 from knob_core.uploads import parquet_pages
 from knob_core.uploads.budget import Budget, Stopped
 from knob_core.uploads.limits import MAX_CLASSES, MAX_FOOTER, MAX_UNPACKED, MAX_VALUES, said, short
-from knob_core.uploads.tables import MOST_COLUMNS, Table, arrange, kind_of, require_columns
-from knob_core.uploads.uploaded import Held
+from knob_core.uploads.tables import MOST_COLUMNS, Table, kind_of
 
 BATCH = 65_536  # rows
-DAMAGE = (OSError, LookupError, OverflowError, TypeError, ValueError, NotImplementedError, struct.error)
+DAMAGE = (OSError, LookupError, OverflowError, TypeError, ValueError, NotImplementedError)
 
 
-def read_parquet(name: str, content: bytes, budget: Budget) -> Held:
-    """Counts, sizes and types are checked before any page is decoded."""
+def read_table(name: str, content: bytes, budget: Budget) -> Table:
+    """Counts, sizes and types are checked before a page is decoded. `parquet_apart` runs this in its own process."""
     try:
         import pyarrow  # type: ignore[import-untyped]
         from pyarrow import parquet
     except ImportError as error:
         raise ValueError(f"{name}: parquet needs pyarrow, which is not installed; CSV and npz do not") from error
     try:
-        _require_footer(content)
+        if (size := parquet_pages.footer_size(content)) > MAX_FOOTER:
+            raise _Refused(f"has a footer of {size:,} bytes, expected at most {MAX_FOOTER:,}")
         file = parquet.ParquetFile(io.BytesIO(content), thrift_string_size_limit=MAX_FOOTER, pre_buffer=False)
         kinds = _kinds(pyarrow, file.schema_arrow)
-        rows = _require_pages(content, file.metadata, lambda: budget.check(name))
+        rows = _require_pages(content, len(kinds), lambda: budget.check(name))
         budget.spend(name, 8 * rows * len(kinds))
         labels = [key for key, kind in kinds.items() if kind == TEXT]
         file = parquet.ParquetFile(
             io.BytesIO(content), thrift_string_size_limit=MAX_FOOTER, pre_buffer=False, read_dictionary=labels
         )  # a long name that stands in every row is then held once
-        table = _table(file, kinds, rows, lambda: budget.check(name))
+        return _table(file, kinds, rows, lambda: budget.check(name))
     except Stopped:
         raise
     except _Refused as error:
         raise ValueError(f"{name} {error}") from error
     except (pyarrow.ArrowException, *DAMAGE) as error:
         raise ValueError(f"{name} is damaged, cut short, or no parquet file ({said(error)})") from error
-    require_columns(name, list(kinds))
-    return arrange(name, table)
 
 
 class _Refused(Exception):
     """A cause of our own, without the file's name."""
-
-
-def _require_footer(content: bytes) -> None:
-    if len(content) < 12 or content[-4:] != b"PAR1":
-        raise ValueError("it does not end as one")
-    (size,) = struct.unpack("<I", content[-8:-4])
-    if size > MAX_FOOTER:
-        raise _Refused(f"has a footer of {size:,} bytes, expected at most {MAX_FOOTER:,}")
 
 
 def _kinds(pyarrow: Any, schema: Any) -> dict[str, str]:
@@ -81,32 +71,34 @@ def _kinds(pyarrow: Any, schema: Any) -> dict[str, str]:
     return kinds
 
 
-def _require_pages(content: bytes, metadata: Any, check: Any) -> int:
-    """The number of rows, after every page's own header was compared with the footer and the limits."""
+def _require_pages(content: bytes, columns: int, check: Callable[[], None]) -> int:
+    """The number of rows, after every page's own header was compared with the footer and the limits.
+
+    The footer is read by ourselves: pyarrow ends the process when it is asked for a column whose statistics are wrong.
+    """
+    declared, groups = parquet_pages.row_groups(content, check)
     rows = size = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        rows += group.num_rows
-        if group.num_rows < 0 or rows * metadata.num_columns > MAX_VALUES:
-            raise _Refused(f"has {rows:,} x {metadata.num_columns:,} cells, expected at most {MAX_VALUES:,}")
-        for j in range(metadata.num_columns):
-            column = group.column(j)
-            start, dictionary = column.data_page_offset, column.dictionary_page_offset or 0
-            start = dictionary if 0 < dictionary < start else start
-            chunk = parquet_pages.walk(content, start, column.num_values, check)
-            if not chunk.values == column.num_values == group.num_rows:
+    for group in groups:
+        rows += group.rows
+        if group.rows < 0 or rows * columns > MAX_VALUES:
+            raise _Refused(f"has {rows:,} x {columns:,} cells, expected at most {MAX_VALUES:,}")
+        if len(group.columns) != columns:
+            raise _Refused(f"has {len(group.columns)} columns in a row group, and {columns} in its schema")
+        for number, (start, values) in enumerate(group.columns, 1):
+            chunk = parquet_pages.walk(content, start, values, check)
+            if not chunk.values == values == group.rows:
                 raise _Refused(
-                    f"has {chunk.values:,} values in column {j + 1} where its footer says {group.num_rows:,} rows"
+                    f"has {chunk.values:,} values in column {number} where its footer says {group.rows:,} rows"
                 )
             size += chunk.size
             if chunk.largest > MAX_VALUES or size > MAX_UNPACKED:
                 raise _Refused(f"would unpack to {size:,} bytes, expected at most {MAX_UNPACKED:,}")
-    if rows != metadata.num_rows:
-        raise _Refused(f"has {rows:,} rows where its footer says {metadata.num_rows:,}")
+    if rows != declared:
+        raise _Refused(f"has {rows:,} rows where its footer says {declared:,}")
     return rows
 
 
-def _table(file: Any, kinds: dict[str, str], rows: int, check: Any) -> Table:
+def _table(file: Any, kinds: dict[str, str], rows: int, check: Callable[[], None]) -> Table:
     names = tuple(key for key, kind in kinds.items() if kind == NUMBER)
     words = [key for key, kind in kinds.items() if kind == TEXT]
     numbers, at = np.empty((rows, len(names))), 0

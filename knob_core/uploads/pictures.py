@@ -19,7 +19,7 @@ from knob_core.uploads.film import Film
 from knob_core.uploads.labels import UNKNOWN
 from knob_core.uploads.limits import MAX_LABELS_BYTES, MAX_PICTURES, MAX_UNPACKED, require_size, short
 from knob_core.uploads.picture_labels import LABELS, read_labels
-from knob_core.uploads.video_process import read_apart
+from knob_core.uploads.video_apart import read_apart
 
 KINDS = (*stills.FORMATS, *video.CONTAINERS)
 

@@ -84,6 +84,7 @@ def arrange(name: str, table: Table) -> Held:
     """Columns as the arrays of a stream."""
     if not len(table.numbers):
         raise ValueError(f"{name} has no rows")
+    require_columns(name, table.names if table.labels is None else (*table.names, "labels"))
     own = {OWN[key]: table.numbers[:, i] for i, key in enumerate(table.names) if key in OWN}
     rest = {key: i for i, key in enumerate(table.names) if key not in OWN}
     _require_finite(name, table)

@@ -2,7 +2,7 @@
 
 The container is the one the name promises, so that no play list or script is followed; only common decoders are let
 near the bytes; and a frame's size is checked by the decoder before it is allocated, whatever the header declared. Of a
-recording that merely stopped, what is whole is read. `video_process` runs this in a process of its own.
+recording that merely stopped, what is whole is read. `video_apart` runs this in a process of its own.
 """
 
 from __future__ import annotations

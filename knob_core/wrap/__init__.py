@@ -16,6 +16,7 @@ import numpy as np
 from knob_core import methods
 from knob_core._arrays.checks import for_torch, require_finite
 from knob_core.branches import Branches
+from knob_core.memories import Attentive
 from knob_core.runtime.sources import Branch
 from knob_core.wrap.command import Command, observe
 
@@ -30,6 +31,7 @@ class Wrapped:
         command: Command | None,
         knobs: tuple[float, float] | None,
         frame_ndim: int,
+        attentive: Attentive | None = None,
     ) -> None:
         if model is not None and not callable(model):
             raise ValueError(f"model is a {type(model).__name__}, expected a torch module, a function, or None")
@@ -38,7 +40,7 @@ class Wrapped:
         self.model = model.eval() if _is_module(model) else model  # type: ignore[union-attr]
         self.method = methods.DEFAULT
         self.num_classes: int | None = None
-        self.knobs, self.command = knobs, command
+        self.knobs, self.command, self.attentive = knobs, command, attentive
         self._branches, self._frame_ndim = branches, frame_ndim
 
     def is_single(self, frames: Any) -> bool:
@@ -103,13 +105,14 @@ def classifier(
     command: Command | None = None,
     knobs: tuple[float, float] | None = None,
     frame_ndim: int = 3,
+    attentive: Attentive | None = None,
 ) -> Wrapped:
     """Any classifier: frames (N, ...) -> logits (N, K). Without a model, `step` takes logits (N, K) or (K,).
 
     `frame_ndim` is the number of axes of one frame. A torch module is put in evaluation mode, stays on its device, and
     is given frames in its own precision.
     """
-    return Wrapped(model, 1, command or Command(), knobs, frame_ndim)
+    return Wrapped(model, 1, command or Command(), knobs, frame_ndim, attentive)
 
 
 def two_branch(
@@ -117,12 +120,13 @@ def two_branch(
     command: Command | None = None,
     knobs: tuple[float, float] | None = None,
     frame_ndim: int = 3,
+    attentive: Attentive | None = None,
 ) -> Wrapped:
     """A model of two branches: frames -> (z_static, z_dyn, u_star), or (z_static, z_dyn) and a `command` makes u_star.
 
     Without a model, `step` takes such tuples.
     """
-    return Wrapped(model, 2, command, knobs, frame_ndim)
+    return Wrapped(model, 2, command, knobs, frame_ndim, attentive)
 
 
 def branches_of(

@@ -37,7 +37,7 @@ class Command:
 
 def observe(z: np.ndarray, command: Command) -> np.ndarray:
     """What has been seen so far, frame by frame, of logits (..., T, K); it starts from the first frame."""
-    return PLAIN.run(z, command.zeta, command.omega_n)[0]
+    return PLAIN.smooth(z, command.zeta, command.omega_n)[0]
 
 
 def features(z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:

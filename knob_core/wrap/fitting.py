@@ -1,156 +1,277 @@
-"""Fit the command u* and the knobs of a wrapped model on a small labelled set of streams.
+"""Fit Knob to labelled streams of one's own: what to set, what it buys, and what else would do.
 
-min over w and (zeta, omega_n) of the mean NLL of z_fuse + RIDGE |w - w_0|^2. As u = gate(features . w) is linear in w,
-the features are filtered once per knob position. Knobs slower than `max_lag` are left out: where labels never change,
-the likelihood alone would ask for an endless memory.
+    from knob_core.wrap.fitting import fit
+    found = fit(logits, None, labels, max_delay=3)  # (R, T, K) and (R, T): a new class is shown within 3 frames
+    print(found); stream = KnobStream(wrap.classifier(model), settings=found.settings)
+
+Attentive memory's weights, both knobs and a temperature are fitted together by the likelihood (`attentive_fit`), from
+several starts. Faster settings are made from the best one by turning omega_n up; of all of them the likeliest that
+keeps the limit is taken, so a looser limit never fits worse. Cross-validation sets it beside "off" and beside plain
+filters: where it does not beat "off" on streams it has not seen, "off" is what comes back.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from knob_core import gate
-from knob_core.measures.stability import flips
-from knob_core.memories import PLAIN
-from knob_core.wrap.command import Command, features, observe
+from knob_core import fusion, gate, metrics
+from knob_core.gate import sigmoid
+from knob_core.measures.change import count
+from knob_core.measures.stability import flips, sure_and_wrong
+from knob_core.measures.truth import truth
+from knob_core.memories import Attentive
+from knob_core.metrics import temperature_scaling
+from knob_core.rivals.base import Filter
+from knob_core.settings import Settings
+from knob_core.tuning import space
+from knob_core.tuning.search import minimise
+from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
 
-RIDGE = 1e-3
-ZETAS = (0.5, 0.7, 1.0, 1.5)
-OMEGAS = tuple(np.geomspace(0.05, 3.0, 16))  # rad/frame
+STARTS = ((1.0, 0.4, 2.5), (1.0, 1.5, 2.5), (2.0, 0.1, 1.0))  # zeta, omega_n, b
+FASTER = 1.35  # omega_n of one setting to the next
+RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
+INSTANT = Setting(100.0, 100.0, Attentive(a=5.0, b=0.0))  # g = 1: nothing is remembered, a temperature alone is left
+Progress = Callable[[float, str], object]  # part done in [0, 1], what is being done
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender on streams it was not fitted on."""
+
+    name: str
+    nll: float  # nats
+    accuracy: float  # in [0, 1]
+    excess_flips: float  # per 100 frames
+    delay: float  # frames until a new class is shown, mean; NaN where no class changes
+    confident_errors: float  # per 100 frames
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found, and what it bought on the streams it was fitted on."""
+    """What was found."""
 
-    command: Command
-    zeta: float
-    omega_n: float  # rad/frame
-    nll: float  # of the fused answer, nats
-    nll_before: float  # of the dynamic branch, frame by frame
-    flips: float  # changes of the predicted class per 100 frames
+    settings: Settings  # for KnobStream, the console and export; off where nothing helps
+    helps: bool
+    table: tuple[Row, ...]  # by cross-validation: ours, off, the rivals
+    nll: float  # on the fitted streams
+    nll_before: float  # the same without Knob
+    flips: float  # changes of the answer per 100 frames
     flips_before: float
-    lag: float  # frames until memory has made 63 % of a step
+    delay: float  # frames, as max_delay counts them
+    words: str
 
     @property
     def knobs(self) -> tuple[float, float]:
-        """zeta, omega_n, as `knob_core.wrap` takes them."""
-        return self.zeta, self.omega_n
+        """zeta, omega_n."""
+        return self.settings.zeta, self.settings.omega_n
+
+    def __str__(self) -> str:
+        titles = ("NLL", "accuracy", "excess flips", "delay", "confident errors")
+        head = f"{'on unseen streams':30}" + "".join(f"{title:>17}" for title in titles)
+        rows = [
+            f"{row.name:30}{row.nll:17.4f}{row.accuracy:17.2%}{row.excess_flips:17.2f}{row.delay:17.2f}"
+            f"{row.confident_errors:17.2f}"
+            for row in self.table
+        ]
+        return "\n".join([self.words, head, *rows])
 
 
 def fit(
-    z_static: np.ndarray,  # (R, T, K); of a single classifier, its logits
-    z_dyn: np.ndarray | None,  # (R, T, K), or None for a single classifier
-    labels: np.ndarray,  # (R,) or (R, T)
-    max_lag: float = 5.0,  # frames
-    start: Command | None = None,
+    z_static: Any,  # (R, T, K) logits of a single classifier, or of the static branch
+    z_dyn: Any,  # (R, T, K) of the dynamic branch; None for a single classifier
+    labels: Any,  # (R,) or (R, T) classes, -1 where unknown
+    max_delay: float = math.inf,  # frames, mean, until a new class is shown
+    u_star: Any = None,  # (R, T) the network's command, where there is one
+    rivals: Mapping[str, type[Filter]] | None = None,  # None: the strong ones; {}: none
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Fit:
-    """Weights of the command and the best pair of knobs; memory is on."""
-    z_static = np.asarray(z_static, np.float64)
-    z_dyn = z_static if z_dyn is None else np.asarray(z_dyn, np.float64)
-    target = _checked(z_static, z_dyn, labels)
-    allowed = [(zeta, float(omega_n)) for zeta in ZETAS for omega_n in OMEGAS if lag(zeta, omega_n) <= max_lag]
-    if not allowed:
-        raise ValueError(f"max_lag is {max_lag!r}, expected at least {min(lag(z, OMEGAS[-1]) for z in ZETAS)} frames")
-    start = start or Command()
-    inputs = features(observe(z_static, start), z_dyn)  # (R, T, 4)
-    weights = np.asarray(start.weights)
-    middle = allowed[len(allowed) // 2]
-    weights, _ = _weights(_Streams(z_static, z_dyn, inputs, target, *middle), weights)
-    score = {knobs: _Streams(z_static, z_dyn, inputs, target, *knobs).nll(weights)[0] for knobs in allowed}
-    zeta, omega_n = min(score, key=score.__getitem__)
-    streams = _Streams(z_static, z_dyn, inputs, target, zeta, omega_n)
-    weights, nll = _weights(streams, weights)
-    predicted = streams.fused(weights)[0].argmax(-1)
+    """The best setting that keeps the limit, and what it and others do on streams that they were not fitted on."""
+    if not max_delay > 0:
+        raise ValueError(f"max_delay is {max_delay!r}, expected a number of frames > 0")
+    streams, standard = _streams(z_static, z_dyn, labels, u_star)
+    rivals = _strong() if rivals is None else rivals
+    say = progress or (lambda part, what: None)
+    say(0.0, "fitting")
+    chosen = _choose(streams, max_delay)
+    table = _cross_validate(streams, max_delay, rivals, seed, say)
+    ours, off = table[0], table[1]
+    helps = ours.nll < off.nll
+    answer = chosen.run(streams.z, streams.u) if helps else streams.z
+    weights = replace(chosen.weights, **standard)
+    settings = Settings(zeta=chosen.zeta, omega_n=chosen.omega_n, weights=weights) if helps else Settings(on=False)
+    delay = _delay(streams, chosen) if helps else _delay_of(streams, streams.z)
+    say(1.0, "done")
     return Fit(
-        command=replace(start, weights=tuple(weights.tolist())),
-        zeta=zeta,
-        omega_n=omega_n,
-        nll=nll,
-        nll_before=float(_nll(z_dyn, target).mean()),
-        flips=flips(predicted),
-        flips_before=flips(z_dyn.argmax(-1)),
-        lag=lag(zeta, omega_n),
-    )
+        settings, helps, table, streams.nll(answer), streams.nll(streams.z), flips(answer.argmax(-1)),
+        flips(streams.z.argmax(-1)), delay, _words(helps, delay, max_delay, table),
+    )  # fmt: skip
+
+
+def _strong() -> dict[str, type[Filter]]:
+    from knob_core.rivals import STRONG  # imports every rival
+
+    return dict(STRONG)
+
+
+def _words(helps: bool, delay: float, max_delay: float, table: tuple[Row, ...]) -> str:
+    ours, off = table[:2]
+    if not helps:
+        return f"Nothing helps on these streams: off has NLL {off.nll:.4f}, the best fit {ours.nll:.4f} on unseen ones."
+    words = f"Attentive memory: NLL {off.nll:.4f} -> {ours.nll:.4f}, accuracy {off.accuracy:.1%} -> {ours.accuracy:.1%}"
+    if delay > max_delay:
+        words += f"; a delay of {max_delay:g} frames cannot be kept: the fastest setting needs {delay:.1f}"
+    better = min(table[2:], key=lambda row: row.nll, default=ours)
+    if better.nll < ours.nll:
+        words += f"; {better.name} has {better.nll:.4f}"
+    return words + "."
+
+
+# Choosing on some streams
+
+
+def _choose(streams: Labelled, max_delay: float) -> Setting:
+    """The likeliest setting that keeps the limit; the fastest where none does."""
+    pool = [(setting, nll, _delay(streams, setting)) for setting, nll in _pool(streams)]
+    kept = [entry for entry in pool if not entry[2] > max_delay]
+    return min(kept, key=lambda entry: entry[1])[0] if kept else min(pool, key=lambda entry: entry[2])[0]
+
+
+def _pool(streams: Labelled) -> list[tuple[Setting, float]]:
+    """Settings and their NLL, whatever the limit: the best fit, ever faster ones, and one that remembers nothing."""
+    starts = (Setting(zeta, omega_n, Attentive(a=0.0, b=b)) for zeta, omega_n, b in STARTS)
+    best, nll = min((fit_nll(streams, start) for start in starts), key=lambda found: found[1])
+    found, omega_n = [(best, nll)], best.omega_n * FASTER
+    while omega_n <= LIMITS["omega_n"][1] * 2:
+        found.append(fit_nll(streams, best.put(omega_n=omega_n), ("t_0",)))
+        omega_n *= FASTER
+    return [*found, fit_nll(streams, INSTANT, ("t_0",))]
+
+
+def _delay(streams: Labelled, setting: Setting) -> float:
+    """Mean frames until a new class is shown; where no class ever changes, until the memory has made 63 % of a step."""
+    found = _delay_of(streams, setting.run(streams.z, streams.u))
+    if math.isfinite(found):
+        return found
+    return lag(setting.zeta, setting.omega_n * math.exp(setting.weights.a))
+
+
+def _delay_of(streams: Labelled, answer: np.ndarray) -> float:
+    return float(count(answer.argmax(-1), truth(streams.labels, streams.z.argmax(-1))).delay_mean)
 
 
 def lag(zeta: float, omega_n: float, fraction: float = 0.63) -> float:
-    """Frames until a step has been followed to `fraction`; infinite beyond LAG_FRAMES."""
+    """Frames until a step has been followed to `fraction` without any evidence; infinite beyond LAG_FRAMES."""
     y, _ = gate.run(np.ones(LAG_FRAMES), zeta, omega_n)
     return float(np.argmax(y >= fraction)) if (y >= fraction).any() else np.inf
 
 
-class _Streams:
-    """Everything that does not change with the weights: memory and filtered features at one position of the knobs."""
-
-    def __init__(
-        self,
-        z_static: np.ndarray,
-        z_dyn: np.ndarray,
-        inputs: np.ndarray,
-        target: np.ndarray,
-        zeta: float,
-        omega_n: float,
-    ) -> None:
-        self.z_memory, _ = PLAIN.run(z_static, zeta, omega_n)
-        self.difference = z_dyn - self.z_memory  # (R, T, K)
-        self.inputs, _ = gate.run(inputs, zeta, omega_n, axis=1)  # (R, T, 4)
-        self.target = target
-
-    def fused(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        g = gate.sigmoid(self.inputs @ weights)  # (R, T)
-        return self.z_memory + g[..., None] * self.difference, g
-
-    def nll(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Mean NLL and its gradient in the weights."""
-        z, g = self.fused(weights)
-        loss = _nll(z, self.target)
-        p = np.exp(z - z.max(-1, keepdims=True))
-        p /= p.sum(-1, keepdims=True)
-        towards = (p * self.difference).sum(-1) - np.take_along_axis(self.difference, self.target[..., None], -1)[
-            ..., 0
-        ]
-        slope = towards * g * (1 - g)  # dNLL/du, (R, T)
-        return float(loss.mean()), np.einsum("rt,rtf->f", slope, self.inputs) / slope.size
+# Judging on others
 
 
-def _weights(streams: _Streams, start: np.ndarray) -> tuple[np.ndarray, float]:
-    """The best weights at this position of the knobs, and their NLL."""
-    from scipy.optimize import minimize
+def _cross_validate(
+    streams: Labelled, max_delay: float, rivals: Mapping[str, type[Filter]], seed: int, say: Progress
+) -> tuple[Row, ...]:
+    """Two folds over streams; a single stream is cut into two."""
+    streams = streams if len(streams.z) > 1 else _halves(streams)
+    fold = np.random.default_rng(seed).permutation(len(streams.z)) % 2
+    parts: dict[str, list[np.ndarray]] = {}
+    jobs = 2 * (1 + len(rivals))
+    for side in (0, 1):
+        known, unseen = streams.rows(fold == side), streams.rows(fold != side)
+        say((1 + side * (1 + len(rivals))) / (jobs + 1), "cross-validating attentive memory")
+        parts.setdefault("attentive memory", []).append(_choose(known, max_delay).run(unseen.z, unseen.u))
+        parts.setdefault("off", []).append(unseen.z)
+        for index, (name, kind) in enumerate(rivals.items()):
+            say((2 + index + side * (1 + len(rivals))) / (jobs + 1), f"cross-validating {name}")
+            filter_, temperature = _tuned(kind, known, max_delay, seed)
+            parts.setdefault(kind.NAME, []).append(filter_.run(unseen.z)[0] / temperature)
+    order = np.concatenate([np.flatnonzero(fold != side) for side in (0, 1)])
+    return tuple(_row(name, streams.rows(order), np.concatenate(answers)) for name, answers in parts.items())
 
-    def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = streams.nll(weights)
-        away = weights - start
-        return value + RIDGE * float(away @ away), slope + 2 * RIDGE * away
 
-    best = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 60}).x
-    return best, streams.nll(best)[0]
+def _halves(streams: Labelled) -> Labelled:
+    middle = streams.z.shape[1] // 2
+    if middle < 2:
+        raise ValueError(f"the only stream has {streams.z.shape[1]} frames, expected at least 4")
 
+    def cut(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x[:, :middle], x[:, middle : 2 * middle]])
 
-def _nll(z: np.ndarray, target: np.ndarray) -> np.ndarray:
-    top = z.max(-1)
-    total = top + np.log(np.exp(z - top[..., None]).sum(-1))
-    return total - np.take_along_axis(z, target[..., None], -1)[..., 0]
+    return Labelled(cut(streams.z), cut(streams.labels), None if streams.u is None else cut(streams.u))
 
 
-def _checked(z_static: np.ndarray, z_dyn: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Labels as (R, T)."""
-    if z_static.ndim != 3 or z_static.shape != z_dyn.shape or (np.array(z_static.shape) < (1, 2, 2)).any():
+def _tuned(kind: type[Filter], streams: Labelled, max_delay: float, seed: int) -> tuple[Filter, float]:
+    """A rival's likeliest parameters that keep the limit, and its temperature."""
+    told = streams.labels >= 0
+
+    def at(point: np.ndarray) -> Filter:
+        return kind(**space.values(point, kind.PARAMETERS))
+
+    def cost(point: np.ndarray) -> float:
+        answer, _ = at(point).run(streams.z)
+        temperature = temperature_scaling.fit(answer[told], streams.labels[told])
+        late = _delay_of(streams, answer) - max_delay
+        return streams.nll(answer / temperature) + (max(0.0, late) if math.isfinite(late) else 0.0)
+
+    found = minimise(cost, np.full(len(kind.PARAMETERS), 0.5), RIVAL_EVALUATIONS, seed)
+    assert found.best is not None
+    answer, _ = at(found.best).run(streams.z)
+    return at(found.best), temperature_scaling.fit(answer[told], streams.labels[told])
+
+
+def _row(name: str, streams: Labelled, answer: np.ndarray) -> Row:
+    predicted, told = answer.argmax(-1), streams.labels >= 0
+    counts = count(predicted, truth(streams.labels, streams.z.argmax(-1)))
+    p_max = metrics.softmax(answer).max(-1)
+    correct = predicted == streams.labels
+    return Row(
+        name, streams.nll(answer), float(correct[told].mean()), float(counts.excess_flips), float(counts.delay_mean),
+        sure_and_wrong(p_max[told], correct[told]),
+    )  # fmt: skip
+
+
+# What comes in
+
+
+def _streams(z_static: Any, z_dyn: Any, labels: Any, u_star: Any) -> tuple[Labelled, dict[str, float]]:
+    """The frames' own logits with labels (R, T), and how u_star was standardised."""
+    z = np.asarray(z_static, np.float64)
+    other = z if z_dyn is None else np.asarray(z_dyn, np.float64)
+    if z.ndim != 3 or z.shape != other.shape or (np.array(z.shape) < (1, 2, 2)).any():
         raise ValueError(
-            f"z_static and z_dyn have shapes {z_static.shape} and {z_dyn.shape}, "
+            f"z_static and z_dyn have shapes {z.shape} and {other.shape}, "
             "expected one shape (R, T, K) with R >= 1, T >= 2 and K >= 2: the knobs are fitted on streams"
         )
-    if not (np.isfinite(z_static).all() and np.isfinite(z_dyn).all()):
+    if not (np.isfinite(z).all() and np.isfinite(other).all()):
         raise ValueError("z_static and z_dyn have values that are not finite")
-    paths, frames, classes = z_static.shape
+    target = _labels(labels, z.shape)
+    if u_star is None:
+        return Labelled(z if z_dyn is None else (z + other) / 2, target), {}
+    u = np.asarray(u_star, np.float64)
+    if u.shape != z.shape[:2] or not np.isfinite(u).all():
+        raise ValueError(f"u_star has shape {u.shape}, expected finite numbers of shape {z.shape[:2]}")
+    standard = {"u_mean": float(u.mean()), "u_scale": max(float(u.std()), 1e-3)}
+    return (
+        Labelled(fusion.fuse(z, other, sigmoid(u)), target, (u - standard["u_mean"]) / standard["u_scale"]),
+        standard,
+    )
+
+
+def _labels(labels: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """(R, T), -1 where unknown."""
+    paths, frames, classes = shape
     target = np.asarray(labels)
     if target.dtype.kind not in "iu" or target.shape not in ((paths,), (paths, frames)):
         raise ValueError(
             f"labels are {target.dtype} of shape {target.shape}, expected integers ({paths},) or ({paths}, {frames})"
         )
-    if target.min() < 0 or target.max() >= classes:
-        raise ValueError(f"labels lie in [{target.min()}, {target.max()}], expected [0, {classes - 1}]")
-    return np.broadcast_to(target if target.ndim == 2 else target[:, None], (paths, frames))
+    if target.min() < -1 or target.max() >= classes or target.max() < 0:
+        raise ValueError(f"labels lie in [{target.min()}, {target.max()}], expected [0, {classes - 1}], or -1")
+    return np.broadcast_to(target if target.ndim == 2 else target[:, None], (paths, frames)).astype(np.int64)

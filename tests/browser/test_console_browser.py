@@ -40,7 +40,7 @@ def test_a_drag_moves_the_display_and_not_the_script(console: Any) -> None:
     assert best >= 4, f"{best:.1f} updates/s"
     assert message(console)["runs"][0] == before[0], "the script was run again"
     assert console.evaluate("knobPart('scope').scope.canvas.dataset.mine") == "1", "the chart was mounted anew"
-    assert value(console, "ζ") != 0.7
+    assert value(console, "ζ") != 1.0
 
 
 def test_the_page_does_not_talk_to_itself(console: Any) -> None:
@@ -114,10 +114,10 @@ def test_keyboard(console: Any) -> None:
     console.keyboard.press("End")
     assert value(console, "ζ") == 3
     knob(console, "ζ").dblclick()
-    assert value(console, "ζ") == 0.7
+    assert value(console, "ζ") == 1.0
     settle(console)
-    assert message(console)["caption"].endswith("ζ 0.7, ωₙ 0.4, memory")
-    assert "ζ 0.7" in knob(console, "ζ").get_attribute("aria-valuetext")
+    assert message(console)["caption"].endswith("ζ 1, ωₙ 0.4, attentive memory")
+    assert "ζ 1" in knob(console, "ζ").get_attribute("aria-valuetext")
 
 
 def test_typed_values(console: Any) -> None:
@@ -287,7 +287,7 @@ def test_pin_and_compare(console: Any) -> None:
     console.get_by_role("button", name="conservative").click()
     settle(console)
     assert {"A gate", "A confidence"} <= {t.get("name") for t in message(console)["scope"]["data"]}
-    assert "ζ 0.7, ωₙ 0.4, memory" in console.locator(".pinned").inner_text()
+    assert "ζ 1, ωₙ 0.4, attentive memory" in console.locator(".pinned").inner_text()
     assert all("A" in dict(card["rest"]) for card in message(console)["readouts"])
 
 
@@ -310,7 +310,7 @@ def test_schedule_change(console: Any) -> None:
 
 def test_link_round_trip(app: str, console: Any, chrome: Any) -> None:
     console.get_by_role("button", name="conservative").click()
-    console.get_by_role("switch", name="memory").click()
+    console.get_by_role("radio", name="plain").click()
     console.get_by_role("tab", name="Poles").click()
     settle(console)
     knob(console, "ζ").focus()
@@ -322,7 +322,7 @@ def test_link_round_trip(app: str, console: Any, chrome: Any) -> None:
     open_console(other, console.url)
     assert message(other)["caption"] == setting and message(other)["panel"]["id"] == panel == "poles"
     assert value(other, "ζ") == value(console, "ζ") != 1.4
-    assert other.get_by_role("switch", name="memory").get_attribute("aria-checked") == "false"
+    assert other.get_by_role("radio", name="plain").get_attribute("aria-checked") == "true"
     other.close()
 
 
@@ -419,7 +419,7 @@ def test_export_and_load(console: Any) -> None:
         console.get_by_role("button", name="Data (CSV)", exact=True).click()
     rows = Path(caught.value.path()).read_text().splitlines()
     assert "ζ 0.15" in rows[0] and len(rows) == 242
-    brought = settings_file.to_toml(Settings(zeta=2.0, omega_n=0.05, memory=False)).encode()
+    brought = settings_file.to_toml(Settings(zeta=2.0, omega_n=0.05, memory="off")).encode()
     console.get_by_test_id("stFileUploaderDropzoneInput").last.set_input_files(
         [{"name": "knob.toml", "mimeType": "application/toml", "buffer": brought}]
     )

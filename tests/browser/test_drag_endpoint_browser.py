@@ -44,7 +44,7 @@ def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str,
     assert sent["knob-drag"] >= 5
     assert sent["stream"] == quiet
     assert shown(page) == value(page, "ζ")
-    assert "z=0.7&" in page.url
+    assert "z=1&" in page.url
     page.mouse.up()
     page.wait_for_function(f"location.search.includes('z={value(page, 'ζ'):g}&')")
     assert sent["stream"] > quiet
@@ -57,7 +57,7 @@ def test_without_a_websocket_every_message_goes_through_streamlit(app: str, page
     drag(page, "ζ", 2.0)
     after = real.message(page)["runs"]
     assert after[1] - before[1] >= 2 and after[0] == before[0]
-    assert shown(page) == value(page, "ζ") != 0.7
+    assert shown(page) == value(page, "ζ") != 1.0
 
 
 def test_a_websocket_that_is_cut_in_the_middle_of_a_drag_loses_nothing(app: str, page: Any) -> None:
@@ -83,7 +83,7 @@ def test_a_websocket_that_is_cut_in_the_middle_of_a_drag_loses_nothing(app: str,
     assert passed >= 5
     page.mouse.up()
     real.settle(page)
-    assert shown(page) == value(page, "ζ") != 0.7
+    assert shown(page) == value(page, "ζ") != 1.0
 
 
 def test_an_unknown_token_is_refused_and_the_console_goes_on(console: Any) -> None:
@@ -98,14 +98,14 @@ def test_an_unknown_token_is_refused_and_the_console_goes_on(console: Any) -> No
         )
         assert code == 1008
     drag(console, "ωₙ", 0.5)
-    assert shown(console) == value(console, "ζ") == 0.7
+    assert shown(console) == value(console, "ζ") == 1.0
 
 
 def test_a_websocket_without_answers_does_not_freeze_the_knob(app: str, page: Any) -> None:
     page.route_web_socket(LINE, lambda socket: socket.on_message(lambda text: None))
     real.open_console(page, app)
     held(page, "ζ")  # while it is still held
-    assert shown(page) == value(page, "ζ") != 0.7
+    assert shown(page) == value(page, "ζ") != 1.0
     page.mouse.up()
     before = real.message(page)["scope"]["shapes"]
     page.get_by_role("button", name="play").click()

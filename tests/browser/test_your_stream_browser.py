@@ -8,6 +8,7 @@ from typing import Any
 import browser as real
 import numpy as np
 import pytest
+from console_answers import readouts
 from pages import opened
 from PIL import Image
 
@@ -36,7 +37,7 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
         page.wait_for_selector(".display[data-updates]")
 
         def shown() -> float:
-            return float(next(r for r in real.message(page)["readouts"] if r["id"] == "flips")["now"])
+            return float(readouts(real.message(page))["flips"]["now"])
 
         def computed() -> float:
             hand = page.evaluate("knobPart('knobs').values")
@@ -81,7 +82,5 @@ def test_pictures_are_seen_by_the_shipped_model(app: str, chrome: Any, tmp_path:
         outputs = models.build("knob-ode", width=4).eval()(to_unit(frames))
     branches = Branches(*(x.numpy()[None] for x in outputs), labels[3:4], np.zeros(40, np.float32))
     predicted = respond(branches, Settings(zeta=hand["zeta"], omega_n=hand["omega_n"]))[0].predicted
-    assert float(next(r for r in said["readouts"] if r["id"] == "flips")["now"]) == pytest.approx(
-        flips(predicted), abs=0.051
-    )
-    assert list(unpack(said["film"]["path"])) == list(predicted[0])
+    assert float(readouts(said)["flips"]["now"]) == pytest.approx(flips(predicted), abs=0.051)
+    assert list(unpack(said["film"]["every_frame"])) == list(predicted[0])

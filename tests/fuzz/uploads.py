@@ -5,6 +5,7 @@
 
 runs in a process with a limit of memory, and prints how many files were read, refused, and escaped. An escape is
 another exception, a crash, a file that needs more than MEMORY or SECONDS, or a refusal that tells of this machine.
+Videos and parquet files, which the app reads in a process of their own, may end theirs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from knob_core import schedules, settings
-from knob_core.uploads import Budget, Stopped, pictures, read_logits, read_pictures, video
+from knob_core.uploads import Budget, Stopped, logits, parquet, pictures, read_logits, read_pictures, video
 from knob_core.uploads.budget import UNFORESEEN
 from knob_core.uploads.logits import KINDS
 from tests.fuzz.samples import CLASSES, all_samples
@@ -33,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 3_000_000_000  # bytes of address space
 SECONDS = 20  # for one file
 OURS = re.compile(rf"{re.escape(str(ROOT))}|site-packages|Traceback|<_io| at 0x|/usr/|/tmp/|/home/|/root/")
-ESCAPED = 3  # exit code
+DONE = "files in this process:"
 FILM_WORDS = "more memory than a video may take"  # the app decodes videos in a process with a limit as here
 MEMORY_WORDS = ("more memory than", "allocate memory", "out of memory", "malloc")
 
@@ -84,53 +85,66 @@ def made(seed: int, number: int, samples: dict[str, tuple[str, bytes]]) -> tuple
     return kind, name, spoiled(rng, name, content, [other for _, other in samples.values()])
 
 
-def inside(seed: int, first: int, count: int, seconds: float) -> int:
-    """Run here; returns the number of escapes."""
+def inside(seed: int, first: int, count: int, seconds: float) -> None:
+    """Run here, and print what escaped and how many were read and refused."""
     import resource
 
     pictures.read_apart = video.read  # type: ignore[assignment]  # this process has a limit of its own
+    logits.read_apart = parquet.read_table  # type: ignore[assignment]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     samples, ends = all_samples(), time.monotonic() + seconds
     for name, content in samples.values():
         read(name, content)  # good files are read
     seen: collections.Counter[tuple[str, str]] = collections.Counter()
-    escapes, number = 0, first
-    while number < first + count and time.monotonic() < ends:
+    for number in range(first, first + count):
         kind, name, content = made(seed, number, samples)
-        print(f"\r{number}", end="", file=sys.stderr, flush=True)
+        print(f"\r{number} {name}", end="\n", file=sys.stderr, flush=True)
         signal.alarm(3 * SECONDS)
         how, wrong = fault(name, content)
         signal.alarm(0)
         seen[kind, how] += 1
         if wrong:
-            escapes += 1
             print(f"escape: --seed {seed} --only {number} ({kind}, {len(content)} bytes)\n{wrong}", flush=True)
-        number += 1
+        if time.monotonic() > ends:
+            break
     for kind in sorted(samples):
         print(f"{kind:18s} {seen[kind, 'read']:7d} read {seen[kind, 'refused']:7d} refused")
-    print(f"{number - first} files, {escapes} escapes", flush=True)
-    return escapes
+    print(DONE, sum(seen.values()), flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run in a process of its own, so that a crash is an escape, too."""
+    """Run in processes of their own; one that ends in a file is an escape, unless the app would read it apart, too."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     for flag, kind, default in (("count", int, 2000), ("seconds", float, 600.0), ("seed", int, 0), ("first", int, 0)):
         parser.add_argument(f"--{flag}", type=kind, default=default)
     parser.add_argument("--only", type=int, help="one file, by its number")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
-    first, count = (given.only, 1) if given.only is not None else (given.first, given.count)
+    first, left = (given.only, 1) if given.only is not None else (given.first, given.count)
     if given.inside:
-        return ESCAPED if inside(given.seed, first, count, given.seconds) else 0
-    command = [sys.executable, "-m", "tests.fuzz.uploads", "--inside", "--seed", str(given.seed)]
-    command += ["--first", str(first), "--count", str(count), "--seconds", str(given.seconds)]
-    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, check=False)
-    if done.returncode not in (0, ESCAPED):
-        number, _, said = done.stderr.rpartition(b"\r")[2].partition(b"\n")
-        print(f"escape: the process ended with {done.returncode}: --seed {given.seed} --only {number.decode()}")
-        print(said.decode()[-2000:])
-    return done.returncode
+        inside(given.seed, first, left, given.seconds)
+        return 0
+    ends, files, escapes, contained = time.monotonic() + given.seconds, 0, 0, 0
+    while left > 0 and time.monotonic() < ends:
+        command = [sys.executable, "-m", "tests.fuzz.uploads", "--inside", "--seed", str(given.seed)]
+        command += ["--first", str(first), "--count", str(left), "--seconds", str(ends - time.monotonic())]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+        print(done.stdout, end="")
+        escapes += done.stdout.count("escape:")
+        files += (whole := int((done.stdout.rpartition(DONE)[2] or "0").strip()) if DONE in done.stdout else 0)
+        if whole:
+            break
+        number, _, said = done.stderr.rpartition("\r")[2].partition(" ")
+        name, _, said = said.partition("\n")
+        apart = name.endswith((".parquet", *video.CONTAINERS)) and done.returncode < 0
+        contained, escapes = contained + apart, escapes + (not apart)
+        print(f"{'contained' if apart else 'escape'}: {done.returncode} --seed {given.seed} --only {number} ({name})")
+        print(said[-2000:])
+        if not number.isdecimal():
+            break
+        files, left, first = files + int(number) + 1 - first, left - (int(number) + 1 - first), int(number) + 1
+    print(f"{files} files, {escapes} escapes, {contained} ends of a process that the app has for such files")
+    return 1 if escapes else 0
 
 
 if __name__ == "__main__":

@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from knob_core.uploads import parquet, parquet_pages, read_logits
+from knob_core.uploads import Budget, logits, parquet, parquet_apart, parquet_pages, read_logits
 
 pa: Any = pytest.importorskip("pyarrow")
 pq: Any = pytest.importorskip("pyarrow.parquet")
 ROWS = 70_000  # its varint is found nowhere else in the footer
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch: pytest.MonkeyPatch):
+    """The process around the reader has a test of its own below."""
+    monkeypatch.setattr(logits, "read_apart", parquet.read_table)
 
 
 def written(columns: dict[str, Any], **options: Any) -> bytes:
@@ -39,7 +45,9 @@ def test_every_encoding_is_read_as_it_was_written(version: str, packing: str, en
 
 def test_the_headers_tell_what_the_pages_hold():
     content = written({"c": np.zeros(5000)}, use_dictionary=False, compression="none", data_page_size=8000)
+    rows, [group] = parquet_pages.row_groups(content, lambda: None)
     column = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0)
+    assert rows == group.rows == 5000 and group.columns == ((column.data_page_offset, 5000),)
     asked: list[int] = []
     chunk = parquet_pages.walk(content, column.data_page_offset, 5000, lambda: asked.append(1))
     assert chunk.values == 5000 and 40_000 <= chunk.size <= 41_000 and len(asked) >= 5 and 1000 <= chunk.largest < 5000
@@ -99,12 +107,13 @@ def test_a_footer_without_end_is_refused_unread():
     [
         (b"\x15\x00\x15\x02\x15\x02\x18\xff\xff\xff\xff\x0f", "cut short"),
         (b"\x15" + b"\xff" * 12, "without end"),
-        (b"\x1c" * 40, "nested too deeply"),
+        (b"\x9c" * 40, "nested too deeply"),
         (b"\x15\x00\x15\x02\x05\x02\x15\x00", "twice"),  # field 1 again, by its number
-        (b"\x19\x00", "type 9"),
+        (b"\x9b\x00", "type 11"),
+        (b"\x99\xf5\xff\xff\xff\x07", "list of 16,777,215 elements"),
         (b"\x00", "no header"),
         (b"\x15\x00\x15\x02\x15\x80\x80\x80\x08\x2c\x15\x02\x00\x00", "does not fit"),
-        (b"\x16\x00\x15\x02\x15\x02\x00", "no header"),  # 64 bits where 32 are declared: another reader skips it
+        (b"\x16\x00\x15\x02\x15\x02\x00", "another type"),  # 64 bits where 32 are declared: another reader skips it
     ],
 )
 def test_page_headers_that_are_none(header: bytes, cause: str):
@@ -132,3 +141,27 @@ def test_a_long_name_in_every_row_is_held_once():
     with pytest.raises(ValueError, match="a label is 'xxx"):
         read_logits("a.parquet", content)
     assert pa.default_memory_pool().max_memory() - before < 200_000_000
+
+
+def test_a_process_of_its_own_gives_the_same():
+    content = written({"cat": [1.0, 2.0, 3.0], "dog": [1, 2, 9], "label": ["dog", None, "cat"]})
+    here, there = (read("a.parquet", content, Budget()) for read in (parquet.read_table, parquet_apart.read_apart))
+    np.testing.assert_array_equal(here.numbers, there.numbers)
+    assert here.names == there.names == ("cat", "dog")
+    assert [there.labels.texts[i] for i in there.labels.codes] == ["dog", "", "cat"]
+    numbers = written({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    assert parquet_apart.read_apart("a.parquet", numbers, Budget()).labels is None
+    with pytest.raises(ValueError, match=r"a.parquet is damaged, cut short, or no parquet file"):
+        parquet_apart.read_apart("a.parquet", content[:-30], Budget())
+
+
+def test_statistics_that_do_not_fit_end_nothing():
+    """Asked for the metadata of such a column, pyarrow ends the process."""
+    content = written({"cat": [1.0, 2.0, 3.0], "dog": [1.0, 2.0, 9.0]}, use_dictionary=False, compression="none")
+    (size,) = struct.unpack("<I", content[-8:-4])
+    optional = content[-8 - size :].replace(
+        b"%\x02", b"%\x00", 2
+    )  # columns that cannot be missing, with levels that say so
+    assert optional != content[-8 - size :]
+    with pytest.raises(ValueError, match=r"a.parquet"):
+        read_logits("a.parquet", content[: -8 - size] + optional)

@@ -73,7 +73,7 @@ def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
     state = np.stack([first, np.zeros_like(first)], -1)
     z_static, _ = gate.run(b.z_static, zeta, omega_n, state=state, axis=1)
     fused = fusion.diagnose(z_static, b.z_dyn, gate.sigmoid(u))
-    stream = KnobStream(wrap.two_branch())
+    stream = KnobStream(wrap.two_branch(), settings=Settings(memory="plain"))
     for t in range(FRAMES):
         stream.turn(zeta=zeta[t], omega_n=omega_n[t])
         answer = stream.step(frame(b, t))
@@ -85,7 +85,9 @@ def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
         np.testing.assert_array_equal(answer.label, fused.top[:, t])
 
 
-@pytest.mark.parametrize("setting", [{}, {"memory": False}, {"mode": "reset"}, {"on": False}], ids=str)
+@pytest.mark.parametrize(
+    "setting", [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}], ids=str
+)
 @pytest.mark.parametrize("method", models.METHODS)
 def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
     model, images, b = seen(method, 10)
@@ -197,9 +199,10 @@ def test_a_bad_turn_is_refused_and_changes_nothing(name, value):
 def test_switches_do_not_touch_the_running_state():
     b = branches()
     plain, switched = KnobStream(wrap.two_branch()), KnobStream(wrap.two_branch())
-    switches = [{"on": False}, {"on": True, "memory": False}, {"memory": True, "mode": "reset"}, {"mode": "continuous"}]
+    switches = [{"on": False}, {"on": True, "memory": "off"}, {"memory": "plain"}, {"mode": "reset"},
+                {"mode": "continuous", "memory": "attentive"}]  # fmt: skip
     for t in range(20):
-        switched.turn(**switches[t % 4])
+        switched.turn(**switches[t % 5])
         a, c = plain.step(frame(b, t)), switched.step(frame(b, t))
     assert same(a, c)
     for name, array in plain.state_dict().items():

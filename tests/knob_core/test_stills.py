@@ -144,5 +144,5 @@ def test_only_a_file_at_a_time_is_unpacked():
 
 def test_the_limits_of_pictures_are_those_of_a_machine_of_4_gb():
     assert 4 * limits.MAX_PIXELS <= 4e8 and limits.MAX_RLE_PIXELS < limits.MAX_PIXELS
-    assert 16 * 6 * limits.MAX_FILM_PIXELS <= 1e9 < limits.MAX_FILM_MEMORY
+    assert 16 * 6 * limits.MAX_FILM_PIXELS <= 1e9 < limits.MAX_PROCESS_MEMORY
     assert set(stills.MOVING) <= set(stills.FORMATS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from knob_core.uploads import Budget, Stopped, pictures, read_logits, read_pictures, video
+from knob_core.uploads import Budget, Stopped, logits, parquet, pictures, read_logits, read_pictures, video
 from knob_core.uploads.budget import UNFORESEEN, only_value_errors
 from knob_core.uploads.limits import MAX_SECONDS, said
 from knob_core.uploads.logits import KINDS
@@ -20,6 +20,7 @@ SAMPLES = {kind: file for kind, file in all_samples().items() if "." in file[0]}
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pictures, "read_apart", video.read)
+    monkeypatch.setattr(logits, "read_apart", parquet.read_table)
 
 
 def read(kind: str, budget: Budget) -> Any:

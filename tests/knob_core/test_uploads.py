@@ -24,7 +24,7 @@ from PIL import Image
 
 from knob_core.response import respond
 from knob_core.settings import Settings
-from knob_core.uploads import archive, limits, read_logits, read_pictures, tables
+from knob_core.uploads import archive, limits, logits, read_logits, read_pictures, tables
 from knob_core.uploads import parquet as parquet_reader
 from knob_core.uploads.pictures import natural
 from knob_core.uploads.stills import FORMATS
@@ -36,6 +36,7 @@ def small_limits(monkeypatch):
     monkeypatch.setattr(archive, "MAX_UNPACKED", 10_000_000)
     for module in (tables, parquet_reader):
         monkeypatch.setattr(module, "MAX_VALUES", 1_000_000)
+    monkeypatch.setattr(logits, "read_apart", parquet_reader.read_table)  # here, not in a process of its own
 
 
 RNG = np.random.default_rng(0)
@@ -189,8 +190,6 @@ def test_the_limits_hold_a_machine_of_4_gb():
 
 
 def test_all_arrays_of_a_file_have_a_limit_together(monkeypatch):
-    from knob_core.uploads import logits
-
     monkeypatch.setattr(logits, "MAX_VALUES", 48)
     assert read_logits("a.npz", npz(z_static=Z, z_dyn=Z)).z_dyn.shape == (2, 6, 4)
     with pytest.raises(ValueError, match=r"labels.npy declares shape \(2,\), expected at most 0 numbers"):

@@ -109,7 +109,9 @@ def test_a_nan_picture_never_reaches_the_model():
 def test_two_branches_with_their_own_command_or_ours():
     rng = np.random.default_rng(0)
     z_static, z_dyn = rng.normal(0, 2, (2, 4, 7))
-    own = KnobStream(wrap.two_branch(), omega_n=2.0).step((z_static, z_dyn, np.full(4, 9.0)))
+    own = KnobStream(wrap.two_branch(), settings=Settings(omega_n=2.0, memory="plain")).step(
+        (z_static, z_dyn, np.full(4, 9.0))
+    )
     assert (own.g > 0.9).all()
     ours = KnobStream(wrap.two_branch(command=Command())).step((z_static, z_dyn))
     np.testing.assert_allclose(ours.u_star, Command()(z_static, z_dyn))

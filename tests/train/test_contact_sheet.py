@@ -24,6 +24,7 @@ def test_cells_hold_the_corrupted_images() -> None:
     assert (page[top : top + side, MARGIN + LABEL : MARGIN + LABEL + side] == clean).all()  # the first
 
 
+@pytest.mark.slow
 def test_the_command_writes_one_whole_picture(tmp_path: Path) -> None:
     assert main(["--out", str(tmp_path / "sheet.webp")]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["sheet.webp"]

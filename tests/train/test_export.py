@@ -9,6 +9,8 @@ import torch
 from knob_core import checkpoint, models
 from train import export
 
+pytestmark = pytest.mark.slow  # one export takes ten seconds
+
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
@@ -59,7 +61,6 @@ def test_the_frame_function_is_the_runtime(method):
     assert export.largest_difference(model, eager(model), frames=30) <= 2e-5
 
 
-@pytest.mark.slow
 def test_the_difference_sees_a_wrong_knob_and_a_lost_state():
     """The verification can fail: each input that is ignored shows."""
     model = make("knob-ode")
@@ -83,12 +84,10 @@ def exported(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 def test_only_whole_verified_files_are_left(exported):
     assert sorted(path.name for path in exported.iterdir()) == ["model.onnx", "model.pt2", "model.safetensors"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", export.FORMATS)
 def test_files_agree_on_any_number_of_streams(exported, name):
     suffix, _, run = export.FORMATS[name]

@@ -22,6 +22,8 @@ from train.measuring import (
     stream_tables,
 )
 
+pytestmark = pytest.mark.slow  # every model runs over every stream
+
 SMALL = {
     "FRAMES": 64,
     "CLASSES": 2,

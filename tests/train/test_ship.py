@@ -19,6 +19,7 @@ def finished(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_finished_run_ships_with_its_header(finished: Path, tmp_path: Path) -> None:
     target = ship.ship(finished, tmp_path / "shipped")
     assert target.name == "knob-ia-s2.safetensors"

@@ -18,7 +18,7 @@ def trained_settings(members: dict[str, Member]) -> dict[str, Settings]:
     found = {}
     for method in (method for method in METHODS if method in members and METHODS[method].gate.knobs):
         knobs: Any = members[method].model.knobs
-        found[method] = Settings(knobs.zeta, knobs.omega_n, memory=False)
+        found[method] = Settings(knobs.zeta, knobs.omega_n, memory="off")
     return found
 
 
@@ -58,5 +58,5 @@ def _probe(made: LibraryBranches, seed: int, members: dict[str, Member], rows: d
         rows["e3_step"] += dynamics_tables.step_curves(step, method, setting, {"seed": seed})
         if method == DEFAULT:
             for zeta, omega_n in dynamics_tables.STEP_SETTINGS:
-                turned = Settings(zeta, omega_n, memory=False)
+                turned = Settings(zeta, omega_n, memory="off")
                 rows["e3_step_info"] += dynamics_tables.step_info(step, turned, {"seed": seed})

@@ -8,7 +8,7 @@ is given another image, and the frames are counted until the new class has made 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from knob_core.rivals import smoothing
 from knob_core.settings import Settings
 
 FIRST = 30  # frames in which every state comes in from rest; not measured
-HOME = Settings(memory=False)  # the console's home position
-OFF = Settings(on=False, memory=False)  # frame by frame
+HOME = Settings(zeta=0.7, omega_n=0.4, memory="off")  # where the published tables were made
+OFF = Settings(on=False, memory="off")  # frame by frame
 
 # The trade-off's sweeps.
 OMEGAS = tuple(float(x) for x in np.geomspace(0.05, 3.0, 15).round(4))  # rad/frame
@@ -64,7 +64,7 @@ def unturned(method: str) -> Settings:
 
 def variants(trained: dict[str, Settings], known: Iterable[str] = methods.METHODS) -> dict[str, Variant]:
     """The rows of the table for the `known` methods; `trained` holds the knobs that a method learnt."""
-    with_memory = Settings(memory=True)
+    with_memory = replace(HOME, memory="plain")
     matched = 1 / max(home_lag(), 1.0)  # rad/frame: a first-order lag of so many frames
     found = {
         **{method: gated(method, unturned(method)) for method in methods.METHODS if method in known},
@@ -146,9 +146,9 @@ def sweeps() -> Iterator[tuple[str, dict[str, float], Variant]]:
     for omega in OMEGAS:
         for zeta in ZETAS:
             setting = {"zeta": zeta, "omega_n": omega}
-            yield "knob-ode", setting, gated("knob-ode", Settings(zeta, omega, memory=False))
-            yield "knob-ode + memory", setting, gated("knob-ode", Settings(zeta, omega, memory=True))
-            yield "static + memory", setting, gated("static", Settings(zeta, omega, memory=True))
+            yield "knob-ode", setting, gated("knob-ode", Settings(zeta, omega, memory="off"))
+            yield "knob-ode + memory", setting, gated("knob-ode", Settings(zeta, omega, memory="plain"))
+            yield "static + memory", setting, gated("static", Settings(zeta, omega, memory="plain"))
         yield "knob-ia + EMA of p", {"omega_n": omega}, smoothed("knob-ia", _ema(omega))
     for cutoff in CUTOFFS:
         for beta in BETAS:

@@ -166,7 +166,7 @@ def test_figures_have_words_and_known_colours() -> None:
 def test_effective_temperature_by_severity(folder: Path) -> None:
     said = message(Selection(), Settings(omega_n=2))
     found = library.load_cells("knob-ode", 0, folder)
-    g = gate.sigmoid(found.u_star.astype(np.float64) * gate.reset_gain(0.7, 2.0))
+    g = gate.sigmoid(found.u_star.astype(np.float64) * gate.reset_gain(1.0, 2.0))
     t_eff = fusion.effective_temperature(found.z_static.astype(np.float64), found.z_dyn.astype(np.float64), g)
     severity = np.array([v for _, v in found.cells])
     drawn = next(t for t in figure(said, "t_eff")["figure"]["data"] if t.get("name") == "all")

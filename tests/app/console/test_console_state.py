@@ -20,7 +20,7 @@ CONTROLS = {
     "zeta": 0.3,
     "omega_n": 1.5,
     "on": True,
-    "memory": False,
+    "memory": "off",
     "mode": "continuous",
 }
 anything = st.recursive(
@@ -37,7 +37,7 @@ def measures(flips: float) -> StreamMeasures:
 def test_a_hand_moves_the_knobs() -> None:
     state = ConsoleState()
     state.apply_controls(CONTROLS)
-    assert state.settings == Settings(zeta=0.3, omega_n=1.5, memory=False)
+    assert state.settings == Settings(zeta=0.3, omega_n=1.5, memory="off")
     assert state.seq == 1
 
 

@@ -21,7 +21,7 @@ def test_csv_holds_the_scope(stream: ShownStream) -> None:
     settings = Settings(zeta=0.3, omega_n=0.9)
     text = csv_text(ConsoleState(settings=settings), stream)
     head, body = text.split("\n", 1)
-    assert head == "# a made-up stream; ζ 0.3, ωₙ 0.9, memory"
+    assert head == "# a made-up stream; ζ 0.3, ωₙ 0.9, attentive memory"
     rows = list(csv.DictReader(io.StringIO(body)))
     response, _ = respond(stream.branches, settings)
     assert len(rows) == stream.frames

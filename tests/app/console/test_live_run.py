@@ -49,7 +49,7 @@ def test_it_sweeps_on_and_on(stream: ShownStream) -> None:
     live = LiveRun()
     play(live, stream, Settings(), 2 * stream.frames + 10)
     assert live.t == 250 and live.marks(stream.frames) == []
-    twice, _ = gate.run(np.tile(stream.branches.u_star, (1, 3)), 0.7, 0.4)
+    twice, _ = gate.run(np.tile(stream.branches.u_star, (1, 3)), 1.0, 0.4)
     assert live.response is not None
     np.testing.assert_allclose(live.response.u[:, :10], twice[:, 240:250], atol=1e-9)
     branches, response = live.window(stream.branches)

@@ -42,6 +42,6 @@ def test_the_theoretical_step_is_the_gate_s() -> None:
 
 
 def test_a_setting_in_a_few_characters() -> None:
-    assert describe(Settings()) == "ζ 0.7, ωₙ 0.4, memory"
+    assert describe(Settings()) == "ζ 1, ωₙ 0.4, attentive memory"
     assert describe(Settings(on=False)) == "off (without Knob)"
-    assert describe(Settings(mode="reset")) == "ζ 0.7, ωₙ 0.4, reset"
+    assert describe(Settings(mode="reset")) == "ζ 1, ωₙ 0.4, reset"

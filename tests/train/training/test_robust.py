@@ -44,6 +44,7 @@ def saved(folder: Path) -> tuple[State, dict]:
     return saved_state.read(folder / "robust" / "warm-s0" / "state.safetensors")
 
 
+@pytest.mark.slow
 def test_interruptions_anywhere_change_no_bit(
     tmp_path: Path, uncut: tuple[Path, State], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ def test_the_encoder_is_the_mean_and_training_goes_on_from_the_last_step(uncut: 
     assert equal(warm(folder), encoder)  # a finished run, asked again
 
 
+@pytest.mark.slow
 def test_averaging_changes_what_is_kept_and_not_the_course(tmp_path: Path, uncut: tuple[Path, State]) -> None:
     assert TINY.warm is not None
     warm(tmp_path, replace(TINY, warm=replace(TINY.warm, average_epochs=0.0)))

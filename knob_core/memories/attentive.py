@@ -1,0 +1,164 @@
+"""Attentive memory: a frame that contradicts what has been seen turns the operator's own knob up.
+
+    z = the frame's fused logits,  p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
+    l     = max(0, -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2])    evidence of a change of content: a log Bayes factor
+    omega = omega_n exp(a + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
+    h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
+    m <- m + k (v + h e),   v <- v + k (e - (2 zeta + h) v),   g = k h in (0, 1]
+    answer = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
+so m' = g z + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
+is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up.
+A frame that did not come brings no evidence: the memory goes on to the last frame with l = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from knob_core import fusion, gaps
+from knob_core._arrays import checks as check
+from knob_core.memories._attentive_loops import Weights, attend, certainty
+from knob_core.memories.base import Gap, Inputs, Memory, Remembered
+
+LIMIT = 100.0  # no weight is larger in size
+
+
+@dataclass(frozen=True)
+class Attentive(Memory):
+    """The weights, fitted once per model; the defaults are for any single classifier, which has no u_star."""
+
+    a: float = 0.25  # log of omega / omega_n at a frame that confirms
+    b: float = 2.5  # how strongly contradiction turns omega up
+    c: float = 0.0  # how strongly u_star does
+    d: float = 0.0  # how strongly a certain frame does
+    tau: float = 1.0  # temperature at which frame and memory are compared
+    eps: float = 0.002  # share of frames that say nothing about the content
+    t_0: float = 0.0  # log of 1 / temperature of the answer
+    t_1: float = 0.0  # modesty while conflict is left
+    t_2: float = 0.0  # confidence with u_star
+    t_3: float = 0.0  # confidence with agreement
+    u_mean: float = 0.0  # of u_star
+    u_scale: float = 1.0
+
+    name = "attentive"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LIMIT:
+                raise ValueError(f"{field.name} is {value!r}, expected a number in [-{LIMIT:g}, {LIMIT:g}]")
+            object.__setattr__(self, field.name, float(value))
+        for name, low, high in (("tau", 1e-3, LIMIT), ("u_scale", 1e-3, LIMIT), ("eps", 0.0, 1.0)):
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number in [{low:g}, {high:g}]")
+
+    def to_dict(self) -> dict[str, float]:
+        """For a header or a settings file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, table: Any) -> Attentive:
+        """Read what `to_dict` gave, from anybody."""
+        known = [field.name for field in fields(cls)]
+        if not isinstance(table, dict) or not set(table) <= set(known):
+            odd = sorted(set(table) - set(known)) if isinstance(table, dict) else table
+            raise ValueError(f"attentive memory has {odd!r}, expected a table of {', '.join(known)}")
+        return cls(**table)
+
+    def warmer(self, temperature: float) -> Attentive:
+        """The same with every answer's logits divided by `temperature`."""
+        return replace(self, t_0=self.t_0 - math.log(temperature))
+
+    # Frames
+
+    def at_rest(self, streams: int, classes: int) -> np.ndarray:
+        """(N, K + 1, 2): [m, v] per class, and [n, 0] last."""
+        return np.zeros((streams, classes + 1, 2))
+
+    def start(self, z: np.ndarray) -> np.ndarray:
+        """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
+        state = self.at_rest(*z.shape)
+        state[:, :-1, 0] = z
+        return state
+
+    def command(self, u_star: np.ndarray) -> np.ndarray:
+        """u~, standardised."""
+        return (np.asarray(u_star, np.float64) - self.u_mean) / self.u_scale
+
+    def run(self, frames: Inputs, zeta: Any, omega_n: Any, state: Any = None) -> Remembered:
+        z = fused(frames)  # (R, T, K)
+        return self.run_logits(z, zeta, omega_n, state, self.command(frames.u_star))
+
+    def run_logits(
+        self, z: np.ndarray, zeta: Any, omega_n: Any, state: Any = None, u: np.ndarray | None = None
+    ) -> Remembered:
+        """The same for logits (R, T, K) and standardised commands (R, T); None for a model without u_star."""
+        z = np.ascontiguousarray(z, np.float64)
+        lead = z.shape[:2]
+        zeta, omega_n, _ = check.knobs(zeta, omega_n, 1.0)
+        knobs = (np.broadcast_to(np.asarray(x, np.float64), lead) for x in (zeta, omega_n, 1.0))
+        u = np.broadcast_to(0.0, lead) if u is None else np.asarray(u, np.float64)
+        state = self.start(z[:, 0]) if state is None else np.array(state, np.float64)
+        answer, g = np.empty_like(z), np.empty(lead)
+        attend(z, u, np.broadcast_to(False, lead), *knobs, self._weights(), state, answer, g)
+        return Remembered(answer, g, state)
+
+    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+        z, u = fused(now), self.command(now.u_star)
+        state = np.where(gap.first[:, None, None], self.start(z), state)
+        steps, dt = gaps.split(gap.elapsed)
+        late = steps > 1
+        if late.any():
+            state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
+        before = state.copy()
+        answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
+        knobs = (np.broadcast_to(x, (len(z), 1)) for x in (np.float64(zeta), np.float64(omega_n)))
+        attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
+        return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
+
+    def _coast(
+        self, held: Inputs, late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
+        zeta: float, omega_n: float, state: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
+        held, state = held.rows(late), state.copy()
+        z = fused(held)
+        drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
+        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
+        moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+                           state[late, :-1])  # fmt: skip
+        share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
+        n = state[late, -1, 0]
+        state[late, :-1] = moved
+        state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
+        return state
+
+    def _weights(self) -> Weights:
+        turn, answer = (self.a, self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
+        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer)
+
+
+def fused(frames: Inputs) -> np.ndarray:
+    """The frame's own fused logits, float64: what the network says without any memory."""
+    return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
+
+
+def _cap(zeta: float) -> float:
+    """The h at which g = 1."""
+    return zeta + math.sqrt(zeta * zeta + 1)
+
+
+def _gain(zeta: float, h: np.ndarray) -> np.ndarray:
+    """g = k h."""
+    return 2 * h / (1 / h + 2 * zeta + h)
+
+
+def _memory_side(z: np.ndarray, g: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """m + k v / (1 - g), the other side of the mix (N, K); the frame's own logits where the eye has it all."""
+    rest = 1 - g
+    open_wide = rest < 1e-9
+    return np.where(open_wide, z, (after[:, :-1, 0] - g * z) / np.where(open_wide, 1.0, rest))

@@ -1,0 +1,64 @@
+"""What every kind of memory answers: from branch outputs and the gate to the logits of the answer.
+
+A memory stands between the branches and the answer. It starts where the first frame is, at rest, and keeps one state
+row per stream; arrays are (R, T, ...) over frames and (N, ...) for one frame of N streams.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from knob_core._arrays.checks import Array
+
+
+class Inputs(NamedTuple):
+    """One frame, or all frames, as the network and the gate give them."""
+
+    z_static: Array  # (..., K)
+    z_dyn: Array  # (..., K)
+    u_star: Array  # (...)
+    g: Array  # (...) the gate
+    g_now: Array  # (...) the same gate without inertia: what this frame alone asks for
+
+    def rows(self, chosen: Any) -> Inputs:
+        """The chosen streams."""
+        return Inputs(*(x[chosen] for x in self))
+
+
+class Remembered(NamedTuple):
+    """The answer with memory."""
+
+    z: Array  # (..., K) logits of the answer
+    g: Array  # (...) share of the eye in it: what is drawn as the gate
+    state: Any  # after the last frame
+    z_memory: Array | None = None  # (..., K) the side of the memory, where asked for: z ~ g z_eye + (1 - g) z_memory
+    z_eye: Array | None = None  # (..., K) the side of the eye
+
+
+class Gap(NamedTuple):
+    """What lies between the frame before and this one, for N streams."""
+
+    held: Inputs  # the frame before
+    elapsed: np.ndarray  # (N,) frames since then
+    first: np.ndarray  # (N,) bool: nothing was seen before
+    missing: np.ndarray  # (N,) bool: this frame did not come either, the one before is held
+
+
+class Memory:
+    """Base of the kinds. The knobs zeta and omega_n (rad/frame) are the operator's."""
+
+    name: ClassVar[str]  # in words
+
+    def at_rest(self, streams: int, classes: int) -> np.ndarray:
+        """A state that has seen nothing."""
+        return np.zeros((streams, classes, 2))
+
+    def run(self, frames: Inputs, zeta: Any, omega_n: Any, state: Any = None) -> Remembered:
+        """All frames (R, T, ...), from `state` (None: from the first frame); knobs scalar or one per frame."""
+        raise NotImplementedError
+
+    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+        """One frame of N streams; frames that did not come count as the last one, held."""
+        raise NotImplementedError

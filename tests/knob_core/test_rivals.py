@@ -1,0 +1,196 @@
+"""What holds for every filter of logits: one step is a run of one frame, streams and classes do not know each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from filter_examples import FILTERS, changing_logits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knob_core import metrics
+from knob_core._arrays import compiled
+from knob_core.rivals import RIVALS
+
+EVERY = pytest.mark.parametrize("name", RIVALS)
+
+
+def rows(state: object, index: np.ndarray) -> object:
+    """The state of some streams: every array in it has one row a stream."""
+    if isinstance(state, tuple):
+        return type(state)(*(rows(entry, index) for entry in state))
+    return state[index]  # type: ignore[index]
+
+
+def same(a: object, b: object) -> bool:
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return np.array_equal(a, b) if a is not None else b is None  # type: ignore[arg-type]
+
+
+def test_there_is_an_example_of_every_filter() -> None:
+    assert set(FILTERS) == set(RIVALS)
+    for name, kind in RIVALS.items():
+        assert type(FILTERS[name]) is kind
+        assert kind.SWEEP is None or kind.SWEEP in kind.PARAMETERS
+        assert len({kind.NAME for kind in RIVALS.values()}) == len(RIVALS)
+
+
+@EVERY
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 999), cut=st.integers(1, 39), classes=st.sampled_from([2, 3, 10]))
+def test_a_stream_cut_anywhere_goes_on_bit_for_bit(name: str, seed: int, cut: int, classes: int) -> None:
+    z, _ = changing_logits(classes=classes, seed=seed)
+    whole, end = FILTERS[name].run(z)
+    first, state = FILTERS[name].run(z[:, :cut])
+    second, state = FILTERS[name].run(z[:, cut:], state)
+    assert np.array_equal(whole, np.concatenate([first, second], 1))
+    assert same(end, state)
+
+
+@EVERY
+def test_steps_are_the_run(name: str) -> None:
+    z, _ = changing_logits()
+    whole, _ = FILTERS[name].run(z, u=np.ones(z.shape[:2]))
+    state, steps = None, []
+    for frame in np.moveaxis(z, 1, 0):
+        answer, state = FILTERS[name].step(frame, state, u=np.ones(len(frame)))
+        steps.append(answer)
+    assert np.array_equal(whole, np.stack(steps, 1))
+    assert whole.dtype == np.float64
+    assert np.isfinite(whole).all()
+
+
+@EVERY
+def test_a_state_is_not_changed_and_holds_nothing_of_the_callers(name: str) -> None:
+    z, _ = changing_logits()
+    expected, _ = FILTERS[name].run(z)
+    frames = z[:, :7].copy()
+    _, state = FILTERS[name].run(frames)
+    frames[:] = np.nan  # a ring buffer is written anew
+    for _ in range(2):  # the same state twice: the first use leaves it as it was
+        after, _ = FILTERS[name].run(z[:, 7:], state)
+        assert np.array_equal(after, expected[:, 7:])
+
+
+@EVERY
+def test_streams_do_not_know_each_other(name: str) -> None:
+    z, _ = changing_logits(streams=4)
+    order = np.array([2, 0, 3])
+    whole, _ = FILTERS[name].run(z)
+    some, state = FILTERS[name].run(z[order, :9])
+    assert np.array_equal(some, whole[order, :9])
+    if state is not None:
+        alone, _ = FILTERS[name].run(z[order[1:], 9:], rows(state, np.array([1, 2])))
+        assert np.array_equal(alone, whole[order[1:], 9:])
+
+
+@EVERY
+def test_classes_have_no_order(name: str) -> None:
+    z, _ = changing_logits(classes=5)
+    order = np.array([3, 1, 4, 0, 2])
+    assert np.allclose(FILTERS[name].run(z[..., order])[0], FILTERS[name].run(z)[0][..., order], atol=1e-9)
+
+
+@EVERY
+def test_what_never_changes_is_answered_as_it_is(name: str) -> None:
+    frame = np.array([[0.5, 3.0, -1.0], [2.0, 1.0, 0.0]])
+    answer, _ = FILTERS[name].run(np.repeat(frame[:, None], 50, 1))
+    p = metrics.softmax(answer)
+    assert (p.argmax(-1) == [[1], [0]]).all()
+    assert np.allclose(p[:, -1], p[:, -2], atol=0.02)  # settled
+    if name in ("bare", "ema-logits", "one-euro-logits", "second-order", "median", "cusum"):
+        assert np.allclose(answer, frame[:, None], atol=1e-9)
+    if name in ("ema-p", "one-euro-p"):
+        assert np.allclose(p, metrics.softmax(frame)[:, None], atol=1e-9)
+
+
+@EVERY
+def test_it_follows_a_change_in_the_end(name: str) -> None:
+    z = np.zeros((1, 80, 3))
+    z[:, :40, 0] = z[:, 40:, 2] = 4.0
+    shown = FILTERS[name].run(z)[0].argmax(-1)[0]
+    assert (shown[:40] == 0).all()
+    assert shown[60:].tolist() == [2] * 20
+
+
+@EVERY
+def test_extreme_logits_stay_finite(name: str) -> None:
+    z, _ = changing_logits()
+    answer, _ = FILTERS[name].run(1e4 * z)
+    assert np.isfinite(answer).all()
+
+
+@pytest.mark.parametrize("name", ["hmm", "cusum", "change-point"])
+def test_without_numba_the_answers_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    z, _ = changing_logits(frames=60)
+    fast, fast_end = FILTERS[name].run(z)
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    plain, plain_end = FILTERS[name].run(z)
+    assert np.allclose(fast, plain, rtol=1e-9, atol=1e-9)
+    assert all(np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(fast_end, plain_end, strict=True))
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("z", "named"),
+    [
+        (np.zeros((2, 3)), r"\(R, T, K\)"),
+        (np.zeros((2, 3, 1)), "K >= 2"),
+        (np.zeros((2, 0, 3)), "empty"),
+        (np.full((1, 2, 3), np.nan), "finite"),
+        (np.zeros((1, 2, 3), int), "floating"),
+    ],
+)
+def test_bad_logits_are_named(name: str, z: np.ndarray, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        FILTERS[name].run(z)
+
+
+@EVERY
+def test_bad_frames_states_and_commands_are_named(name: str) -> None:
+    z, _ = changing_logits(streams=3)
+    with pytest.raises(ValueError, match="one frame"):
+        FILTERS[name].step(z)
+    with pytest.raises(ValueError, match=r"u must have shape \(3, 40\), got \(3, 39\)"):
+        FILTERS[name].run(z, u=np.zeros((3, 39)))
+    state = FILTERS[name].run(z)[1]
+    if state is not None:
+        with pytest.raises(ValueError, match="the state has 3 streams, z has 2"):
+            FILTERS[name].run(z[:2], state)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "named"),
+    [
+        ("ema-logits", {"omega": 0.0}, "omega must be finite and > 0, got 0"),
+        ("ema-p", {"omega": float("nan")}, "omega"),
+        ("one-euro-logits", {"min_cutoff": 0.0}, "min_cutoff"),
+        ("one-euro-logits", {"min_cutoff": 0.1, "beta": -1.0}, "beta must be finite and >= 0, got -1"),
+        ("one-euro-p", {"min_cutoff": 0.1, "d_cutoff": 0.0}, "d_cutoff"),
+        ("second-order", {"omega_n": -1.0}, "omega_n"),
+        ("second-order", {"omega_n": 1.0, "zeta": -0.1}, "zeta"),
+        ("median", {"window": 0}, "window must be a whole number from 1 to 10000, got 0"),
+        ("median", {"window": 2.5}, "window must be a whole number"),
+        ("majority", {"window": True}, "window must be a whole number"),
+        ("majority", {"window": 3, "prior": 0.0}, "prior"),
+        ("hmm", {"switch": 0.0}, "switch must be finite and > 0 and <= 1, got 0"),
+        ("hmm", {"switch": 0.1, "temperature": 0.0}, "temperature"),
+        ("hmm", {"switch": 0.1, "outlier": 1.5}, "outlier must be finite and >= 0 and <= 1, got 1.5"),
+        ("cusum", {"threshold": -1.0}, "threshold"),
+        ("cusum", {"threshold": 1.0, "drift": -1.0}, "drift"),
+        ("cusum", {"threshold": 1.0, "clip": 0.0}, "clip"),
+        ("cusum", {"threshold": 1.0, "temperature": 0.0}, "temperature"),
+        ("cusum", {"threshold": 1.0, "outlier": 0.0}, "outlier"),
+        ("cusum", {"threshold": 1.0, "length": 0.5}, "length"),
+        ("cusum", {"threshold": 1.0, "suspect": 2.0}, "suspect"),
+        ("change-point", {"hazard": 0.0}, "hazard"),
+        ("change-point", {"hazard": 0.1, "prior": 0.0}, "prior"),
+        ("change-point", {"hazard": 0.1, "weight": 0.0}, "weight"),
+        ("change-point", {"hazard": 0.1, "outlier": -0.1}, "outlier"),
+        ("change-point", {"hazard": 0.1, "runs": 1}, "runs must be a whole number from 2"),
+    ],
+)
+def test_bad_parameters_are_named(name: str, parameters: dict, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        RIVALS[name](**parameters)
