@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from knob_core.library import result_tables
 from knob_core.streams.change import CHANGE_STREAMS
-from train import commands, tables
+from train import commands
 from train.outside import contenders, streams
 from train.outside.contenders import DEFAULT, FITTED, OFF, Contender, Row
 from train.outside.packages import Weights
@@ -94,7 +95,7 @@ def record(name: str, model: Model, kind: str, row: Row, entry: Contender, size:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.outside", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.outside", __doc__)
     parser.add_argument("--models", nargs="+", metavar="NAME", help="speech, text, images (default: all)")
     parser.add_argument("--streams", type=int, default=streams.STREAMS, metavar="R", help="default: %(default)s")
     parser.add_argument("--frames", type=int, default=300, metavar="T", help="default: %(default)s")
@@ -124,7 +125,7 @@ def work(args: argparse.Namespace) -> None:
         for row, entry in zip(rows, entries, strict=True):
             lines.append(record(name, known[name], args.kind, row, entry, size))
     if args.out:
-        tables.write(lines, args.out)
+        result_tables.write(lines, args.out)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
