@@ -58,7 +58,7 @@ lock: $(VENV)/.dev
 	mv $@.part requirements.lock
 
 screenshots: $(VENV)/.dev
-	$(BIN)/python -m app.screenshots
+	$(BIN)/python -m tools.screenshots
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
