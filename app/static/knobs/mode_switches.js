@@ -22,7 +22,7 @@ function addChoice(parent, name, values, help, onPick) {
   group.setAttribute("role", "radiogroup");
   group.setAttribute("aria-label", name);
   return values.map((value) => {
-    const label = name === "memory" && value === "off" ? "no memory" : value;
+    const label = name === "memory" && value === "off" ? "none" : value;
     const button = addButton(group, label, help[value], () => onPick(value));
     button.setAttribute("role", "radio");
     return { button, value };
