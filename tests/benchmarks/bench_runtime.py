@@ -135,7 +135,7 @@ def watch(frames: Iterator[torch.Tensor], chosen: Settings) -> tuple[np.ndarray,
 
 
 def test_a_wrapped_classifier_flips_three_times_less_on_the_spike_stream():
-    chosen = Settings()  # home knobs, memory on
+    chosen = Settings(zeta=0.7, omega_n=0.4, memory="plain")
     images, labels, _ = load_sample()
     images, labels = images[:20], labels[:20]
     print(f"\na plain classifier, wrapped; zeta {chosen.zeta}, omega_n {chosen.omega_n}; spike stream, 20 x 240 frames")
