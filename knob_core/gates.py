@@ -61,7 +61,7 @@ class Gate:
     gated: ClassVar[bool] = True  # there are two branches and a gate between them
     inertia: ClassVar[bool] = True  # the gate of a frame depends on the frames before
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
-    neutral: ClassVar[float] = 0.0  # a stream at rest has the state [neutral, 0]
+    rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # the state of a stream at rest
 
     @property
     def without_inertia(self) -> Gate:
@@ -185,7 +185,7 @@ class FirstOrder(Gate):
 
     name = "first order"
     knobs = ("omega_n",)
-    neutral = NEUTRAL
+    rest = (NEUTRAL, 0.0)
 
     def run(self, u_star: Array, zeta: Array, omega_n: Array, state: Any = None) -> Moved:
         g, end = run_ema(sigmoid(u_star), omega_n, state=state)

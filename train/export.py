@@ -41,7 +41,7 @@ class Frame(nn.Module):
     def __init__(self, model: GatedClassifier) -> None:
         super().__init__()
         self.model, self.gate = model.eval(), model.dynamics
-        self.register_buffer("rest", torch.tensor([self.gate.neutral, 0.0]))
+        self.register_buffer("rest", torch.tensor(self.gate.rest))
 
     def forward(
         self,

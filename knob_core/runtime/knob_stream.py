@@ -181,7 +181,7 @@ class KnobStream:
         return self._rest(count, classes)
 
     def _rest(self, count: int, classes: int) -> State:
-        return state.at_rest(count, classes, self._gate.neutral, self._source.command is not None)
+        return state.at_rest(count, classes, self._gate.rest, self._source.command is not None)
 
     def _chosen(self, ids: Any, streams: int) -> np.ndarray | None:
         if ids is None:

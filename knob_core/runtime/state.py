@@ -21,7 +21,7 @@ PACKED = ("off", "plain", "attentive")  # kinds of memory as `pack` numbers them
 class State:
     """All float64 but `seen`; K' is K where the command needs an observer, else 0."""
 
-    gate: np.ndarray  # (N, 2)
+    gate: np.ndarray  # (N, 2), or as many as the kind of gate keeps
     memory: np.ndarray  # (N, K, 2) of plain memory
     attentive: np.ndarray  # (N, K + 1, 2)
     observer: np.ndarray  # (N, K', 2)
@@ -44,11 +44,11 @@ class State:
 NAMES = tuple(field.name for field in fields(State))
 
 
-def at_rest(streams: int, num_classes: int, neutral: float, observed: bool) -> State:
-    """Nothing seen; `neutral` is the gate's resting position."""
+def at_rest(streams: int, num_classes: int, rest: tuple[float, ...], observed: bool) -> State:
+    """Nothing seen; `rest` is the state of a gate at rest."""
     classes = (streams, num_classes)
     return State(
-        gate=np.tile([neutral, 0.0], (streams, 1)),
+        gate=np.tile(rest, (streams, 1)),
         memory=PLAIN.at_rest(*classes),
         attentive=Attentive().at_rest(*classes),
         observer=np.zeros((streams, num_classes if observed else 0, 2)),

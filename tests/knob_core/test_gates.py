@@ -8,7 +8,7 @@ import pytest
 from knob_core import gates, methods, theory
 from knob_core.gates import FIRST_ORDER, INSTANT, NO_GATE, SECOND_ORDER, Frame
 
-KINDS = {"no gate": NO_GATE, "instant": INSTANT, "first order": FIRST_ORDER, "second order": SECOND_ORDER}
+KINDS = {kind.name: kind for kind in (NO_GATE, *(method.gate for method in methods.METHODS.values()))}
 ZETA, OMEGA = 0.6, 0.5
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 
@@ -21,7 +21,7 @@ def command(paths: int = 3, frames: int = 40) -> np.ndarray:
 def test_frames_one_by_one_are_the_run(kind: gates.Gate) -> None:
     u_star = command()
     whole = kind.run(u_star, ZETA, OMEGA)
-    state, held = np.tile([kind.neutral, 0.0], (3, 1)), np.zeros(3)
+    state, held = np.tile(kind.rest, (3, 1)), np.zeros(3)
     for t in range(u_star.shape[1]):
         moved = kind.advance(Frame(u_star[:, t], held, np.ones(3)), ZETA, OMEGA, state)
         traced = kind.frame(u_star[:, t], ZETA, OMEGA, 1.0, state)
