@@ -23,7 +23,7 @@ class WrongArgument(ValueError):
 
 def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     """The parser of `python -m <name>`; the description is the first line of the command's docstring."""
-    return argparse.ArgumentParser(prog=f"python -m {name}", description=(description or "").splitlines()[0])
+    return argparse.ArgumentParser(prog=f"python -m {name}", description=description and description.splitlines()[0])
 
 
 def run(name: str, work: Callable[[], object]) -> int:

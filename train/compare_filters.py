@@ -84,9 +84,7 @@ def table(compared: Comparison, model: str, kind: str) -> pd.DataFrame:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m train.compare_filters", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = commands.parser("train.compare_filters", __doc__)
     what = parser.add_subparsers(dest="what", required=True)
     choose = what.add_parser("tune", help="on validation streams")
     choose.add_argument("streams", nargs="+", type=Path, metavar="FILE.npz")

@@ -1,6 +1,6 @@
 """What each method costs (the paper's Table 2): `python -m train.cost`; writes assets/results/cost.csv.
 
-Parameters, multiply-accumulates of one 32x32 image, and batch-1 latency. Seconds depend on the machine and its mood, so
+Parameters, multiply-accumulates of one 32x32 image, and batch-1 latency. Seconds depend on the machine and its load, so
 the methods take turns in every round, the ratio to Static within a round is what counts, and on one CPU thread the
 clock is the thread's own, which stands still while others have the processor.
 """

@@ -1,4 +1,4 @@
-"""Take a model elsewhere: `python -m train.export CHECKPOINT --out FOLDER` writes ONNX and torch.export files.
+"""Export a model: `python -m train.export CHECKPOINT --out FOLDER` writes ONNX and torch.export files.
 
 One call is one frame: images, zeta, omega_n, dt, memory_on and the state go in, the answer and the next state come out,
 so the knobs stay free in C++, in a browser or on a phone. Before a file is kept, a stream with moving knobs is run

@@ -75,7 +75,7 @@ def prompt(streams: Streams, labelled: Labelled, weights: Attentive) -> float:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.fit_memory", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.fit_memory", __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--tuned", type=Path, required=True, metavar="FILE.json")
     parser.add_argument("--streams", nargs="+", type=Path, required=True, metavar="FILE.npz")

@@ -1,4 +1,4 @@
-"""Which losses wake the gate? Heads and gate trained on the cached features of one warm encoder, a row a variant.
+"""Which losses make the gate follow the severity? Heads and gate on the features of one warm encoder, a row a variant.
 
 `python -m train.study --seed 0 --data DIR` prints the table of train/STUDY.md; the encoder runs once.
 """

@@ -1,10 +1,10 @@
 """Fit Knob-ODE's command to static memory: `python -m train.trim CHECKPOINT ...`.
 
 u* <- u* + b, with the b that minimises the cross-entropy of streams in which the static branch has memory.
-Training compares the branches frame by frame, where the eye mostly wins; a memory of many noisy frames is worth more
-than one frame, so the gate must close earlier. The order of samples by u* stays, and so does the AUC against OA.
-Streams are of held-out images under the two training corruptions that chance redraws at every frame (where frames are
-all alike, memory is the eye). b goes into the bias of the command's last layer.
+Training compares the branches frame by frame, where the dynamic one mostly wins; a memory of many noisy frames is worth
+more than one frame, so the gate must close earlier. The order of samples by u* stays, and so does the AUC against OA.
+Streams are of held-out images under the two training corruptions whose noise is redrawn at every frame (where frames
+are all alike, memory adds nothing). b goes into the bias of the command's last layer.
 """
 
 from __future__ import annotations

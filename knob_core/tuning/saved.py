@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from knob_core import files
 from knob_core.rivals.base import Filter
 from knob_core.tuning.sweep import Curve
 from knob_core.tuning.tune import Tuned
@@ -21,10 +22,7 @@ FORMAT = "knob-tuned-1"
 def save(tuned: Mapping[str, Tuned], path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
     """Write filters by name, and what `about` says of them (streams, seed). The file appears whole or not at all."""
     content = {"format": FORMAT, "about": dict(about or {}), "filters": {name: _plain(t) for name, t in tuned.items()}}
-    path = Path(path)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
-    temporary.replace(path)
+    files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def _plain(tuned: Tuned) -> dict[str, Any]:

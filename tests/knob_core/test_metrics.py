@@ -352,3 +352,16 @@ def test_bad_logits_are_named(function):
         metrics.top_label_of_logits(np.array([[np.inf, np.inf]]), np.array([0]))
     with pytest.raises(ValueError, match=r"z must be a floating-point array \(N, K\)"):
         metrics.top_label_of_logits(np.zeros(3), np.array([0]))
+
+
+def test_cross_entropy_of_logits_by_hand() -> None:
+    z = np.log([[[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]])  # (1, 2, 3): probabilities as they are
+    np.testing.assert_allclose(metrics.cross_entropy(z, [[0, 2]]), [[np.log(2), -np.log(0.8)]])
+    np.testing.assert_allclose(metrics.cross_entropy(z, 1), [[np.log(4), np.log(10)]])  # one label for all frames
+    np.testing.assert_allclose(metrics.cross_entropy(z + 1000, 1), [[np.log(4), np.log(10)]])
+
+
+def test_quartiles_by_hand() -> None:
+    low, median, high = metrics.quartiles(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]))
+    assert (low.tolist(), median.tolist(), high.tolist()) == ([1.5, 5], [2, 5], [2.5, 5])
+    assert metrics.quartiles([1.0, 2.0, 3.0, 4.0, 5.0]) == (2, 3, 4)

@@ -7,6 +7,7 @@ import pytest
 
 from knob_core import gate, theory
 from knob_core import stream_dynamics as sd
+from knob_core.probes import dynamics
 
 
 def commands(paths: int = 12, noise: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -59,3 +60,32 @@ def test_command_noise_has_no_level_and_nothing_shared() -> None:
     np.testing.assert_allclose(noise.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(noise.mean(axis=1), 0, atol=1e-12)
     assert noise.std() == pytest.approx(0.3, rel=0.1)
+
+
+def test_the_panel_and_the_probe_measure_one_step_alike() -> None:
+    u_star, severity = commands()
+    u, _ = gate.run(u_star, 0.7, 0.4)
+    answer = sd.step_answer(u, u_star, severity)
+    probes = dynamics.step_probes(u, u_star, severity, 0.7, 0.4)
+    assert answer is not None and len(probes) == answer.count
+    one = sd.step_answer(u[:, :240], u_star[:, :240], severity[:240])
+    assert one is not None
+    np.testing.assert_array_equal(one.median, probes[0].median)
+    np.testing.assert_array_equal(one.high, probes[0].high)
+
+
+def test_in_reset_mode_a_step_goes_its_share_of_the_way() -> None:
+    u_star, severity = commands(noise=0.0)
+    gain = float(gate.reset_gain(0.7, 0.4))
+    answer = sd.step_answer(gain * u_star, u_star, severity, resting=gain * u_star)
+    assert answer is not None
+    np.testing.assert_allclose(answer.median, gain, rtol=1e-9)
+
+
+def test_the_panel_and_the_probe_fit_one_tone_alike() -> None:
+    freq = np.array([0.02, 0.1])
+    answer = sd.tone_answer(lambda x: 0.5 * x, np.zeros((3, 50)), 2.0, freq)
+    t = np.arange(400)
+    probe = dynamics.stream_bode([3 + np.tile(np.sin(2 * np.pi * f * t), (3, 1)) for f in freq], freq, 100)
+    np.testing.assert_allclose(answer.gain_db, 20 * np.log10(probe.amplitude), atol=1e-9)  # both are halved
+    np.testing.assert_allclose(answer.phase, probe.phase, atol=1e-6)

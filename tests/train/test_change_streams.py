@@ -36,6 +36,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.ndarray]:
     images, labels = images[:200], labels[:200]
     monkeypatch.setattr(data, "load_cifar10", lambda root, split: (images, labels))
     monkeypatch.setitem(SPLITS, "validation", replace(SPLITS["validation"], first=140, end=200))
+    monkeypatch.setitem(SPLITS, "pairs", replace(SPLITS["pairs"], first=140, end=200))
     monkeypatch.setitem(SPLITS, "test", replace(SPLITS["test"], first=120, end=200))
     return images, labels
 
@@ -44,12 +45,16 @@ def no_data(root: str | None, split: str) -> tuple[np.ndarray, np.ndarray]:
     raise AssertionError("refused too late: pictures were read")
 
 
-def test_the_two_splits_are_those_of_the_design() -> None:
+def test_the_splits_are_those_of_the_design() -> None:
     validation, test = SPLITS["validation"], SPLITS["test"]
     assert (validation.source, validation.first, validation.end) == ("train", 48_000, 50_000)
     assert (test.source, test.first, test.end) == ("test", 2_000, 10_000)
     assert validation.corruptions == corruptions.TRAINING and test.corruptions == corruptions.TEST
-    assert list(SPLITS) == ["validation", "test"]
+    pairs = SPLITS["pairs"]  # validation pictures under two training corruptions at a time
+    assert (pairs.source, pairs.first, pairs.end) == ("train", 48_000, 50_000)
+    assert len(pairs.corruptions) == 6
+    assert {name for pair in pairs.corruptions for name in pair.split("+")} == set(corruptions.TRAINING)
+    assert list(SPLITS) == ["validation", "pairs", "test"]
 
 
 @pytest.mark.parametrize(("split", "name"), [("validation", "fog"), ("test", "speckle_noise"), ("test", "rain")])
@@ -117,8 +122,8 @@ def test_splits_share_no_schedule(small: tuple[np.ndarray, np.ndarray]) -> None:
         for split in SPLITS.values()
     ]
     severities = [plan.severity for work in works for plan in work.plans]
-    assert len({severity.tobytes() for severity in severities}) == 8
-    assert not set(works[0].numbers) & set(works[1].numbers)
+    assert len({severity.tobytes() for severity in severities}) == 12
+    assert len({number for work in works for number in work.numbers}) == 12
 
 
 def test_one_file_or_a_folder(

@@ -163,7 +163,7 @@ def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureF
     assert str(tmp_path) in capsys.readouterr().err
     assert fit.main(["--method", "static", "--set", "depth=3"]) == 2
     assert "depth: no such entry; known: name, width" in capsys.readouterr().err
-    assert fit.main(["--method", "static", "--set", "method.epochs=many"]) == 1
+    assert fit.main(["--method", "static", "--set", "method.epochs=many"]) == 2
     assert "wants int, got 'many'" in capsys.readouterr().err
 
 

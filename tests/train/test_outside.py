@@ -159,7 +159,7 @@ def test_the_command_needs_no_package_where_the_logits_are_kept(
     out = tmp_path / "outside.csv"
     assert command.main(["--models", "text", *options, "--out", str(out)]) == 0
     assert "PP-OCR" in capsys.readouterr().out
-    table = command.tables.read(out)
+    table = command.result_tables.read(out)
     assert table["contender"].tolist()[0] == OFF and table["contender"].tolist()[-2:] == [DEFAULT, FITTED]
     assert set(table["package"]) == {"rapidocr"} and (table["streams"] == 4).all()
 

@@ -25,7 +25,7 @@ class Pixels(Protocol):
 
 
 class BranchCache:
-    """Files `<folder>/<pixels>/<weights>/<unit>.npz`, float32; both digests are in the path, so nothing goes stale."""
+    """Files `<folder>/<pixels>/<weights>/<unit>.npz`, float32; new pixels or weights have a new path."""
 
     def __init__(self, folder: Path, pixels: Pixels, members: Sequence[Member]) -> None:
         self.folder, self.pixels, self.members = folder / pixels.identity, pixels, members

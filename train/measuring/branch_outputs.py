@@ -1,4 +1,4 @@
-"""Branch outputs of many models for the price of few: equal encoders share one pass, equal heads one result.
+"""Branch outputs of many models without computing twice: equal encoders share one pass, equal heads one result.
 
 Models of a seed that were fitted on one frozen encoder differ in their heads alone, and those of one loss not even
 there. Equality is decided by the weights' digest, never by a name.

@@ -1,6 +1,6 @@
 """What an operator gets on a stream: every method, static memory, and smoothing of the probabilities from outside.
 
-Rows of measures (flips, jitter, lag, sure and wrong, NLL, ECE) and the trade-off between calm and lag. Still images
+Rows of measures (flips, jitter, lag, confident errors, NLL, ECE) and the trade-off between flips and lag. Still images
 never charge memory for its inertia, so lag is also measured at a cut: in the middle of a step's bad stretch every path
 is given another image, and the frames are counted until the new class has made 63 % (95 %) of its way.
 """
@@ -58,7 +58,7 @@ def home_lag() -> float:
 
 
 def unturned(method: str) -> Settings:
-    """What a method runs with when nobody has turned a knob: home where its gate has inertia, else frame by frame."""
+    """What a method runs with when no knob is turned: home where its gate has inertia, else frame by frame."""
     return HOME if methods.get(method).gate.inertia else OFF
 
 
@@ -136,7 +136,7 @@ def table(
 
 
 def trade_off(by_method: dict[str, Branches], context: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same measures along each sweep: how much calm for how much lag."""
+    """The same measures along each sweep of the settings."""
     for family, setting, variant in sweeps():
         yield {**context, "family": family, **setting, **row(variant, by_method)}
 

@@ -95,7 +95,7 @@ def record(name: str, model: Model, kind: str, row: Row, entry: Contender, size:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m train.outside", description=(__doc__ or "").splitlines()[0])
+    parser = commands.parser("train.outside", __doc__)
     parser.add_argument("--models", nargs="+", metavar="NAME", help="speech, text, images (default: all)")
     parser.add_argument("--streams", type=int, default=streams.STREAMS, metavar="R", help="default: %(default)s")
     parser.add_argument("--frames", type=int, default=300, metavar="T", help="default: %(default)s")

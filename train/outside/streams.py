@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from knob_core import files
 from knob_core.streams import change
 from knob_core.streams.change import ChangePlan, ChangeStreamKind
 
@@ -89,10 +90,7 @@ def save(streams: OutsideStreams, path: Path) -> None:
     np.savez_compressed(
         buffer, allow_pickle=False, **{field.name: getattr(streams, field.name) for field in fields(streams)}
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(buffer.getvalue())
-    part.replace(path)
+    files.write_bytes(path, buffer.getvalue())
 
 
 def load(path: Path) -> OutsideStreams:

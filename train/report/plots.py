@@ -189,7 +189,7 @@ def e3_step(results: Results) -> Figure:
 
 
 def trade_off(results: Results) -> Figure:
-    """How much calm for how much lag: flips and jitter against the lag after a cut, over the settings."""
+    """The trade-off: flips and jitter against the lag after a cut, over the settings."""
     figure, axes = panels(2, 11.0, 3.6)
     frame = results["trade_off"]
     for axis, column, label in ((axes[0], "flips", "flips per 100 frames"), (axes[1], "jitter", "jitter of p_max")):

@@ -77,7 +77,7 @@ def corrupt_chunk(
 
 
 class Loader:
-    """The training set on its device, dealt in seeded batches to `rank` of `world` processes."""
+    """The training set on its device, in seeded batches for `rank` of `world` processes."""
 
     def __init__(
         self, images: Tensor, labels: Tensor, recipe: Recipe, seed: int, rank: int = 0, world: int = 1

@@ -36,7 +36,7 @@ class Diverged(ArithmeticError):
 
 @dataclass
 class Run:
-    """A stage to be trained: what, on what, where its state lives, and what to measure after each epoch."""
+    """A stage to be trained: model, data, the folder of its state, and what to measure after each epoch."""
 
     model: nn.Module
     step: StepFunction

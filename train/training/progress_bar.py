@@ -1,4 +1,4 @@
-"""A progress bar for people, a line an epoch for logs."""
+"""A progress bar on a terminal, elsewhere one line an epoch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Progress:
             self.bar = tqdm(total=total, initial=step * self.batch, desc=label, unit="img", leave=False)
 
     def advance(self, means: Callable[[], Sequence[float]], model: nn.Module) -> None:
-        """Called after every step; asks for numbers only when somebody looks."""
+        """Called after every step; computes numbers only where a bar shows them."""
         if self.bar is not None:
             self.bar.update(self.batch)
             if self.bar.n // self.batch % 10 == 0:

@@ -95,8 +95,8 @@ def test_turning_the_knobs(assets: Path) -> None:
 
 
 def test_switches_pin_and_live(assets: Path) -> None:
-    at = turn(opened(), memory=False)
-    assert not console(at).settings.memory
+    at = turn(opened(), memory="plain")
+    assert console(at).settings.memory == "plain" and at.query_params["memory"] == "plain"
     turn(at, seq=2, mode="reset")
     assert console(at).settings.mode == "reset"
     turn(at, seq=3, on=False)

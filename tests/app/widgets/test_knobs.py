@@ -15,7 +15,7 @@ from knob_core.settings import Settings
 def test_presets_are_within_the_knobs_and_unlike(trained: tuple[float, float] | None) -> None:
     rows = presets(trained)
     ids = [row["id"] for row in rows]
-    wanted = {"nervous", "balanced", "critical", "conservative", "off"} | ({"trained"} if trained else set())
+    wanted = {"nervous", "quick", "balanced", "conservative", "off"} | ({"trained"} if trained else set())
     assert set(ids) == wanted and len(ids) == len(wanted)
     spots = {(row["zeta"], row["omega_n"]) for row in rows if row["on"]}
     assert len(spots) == len(ids) - 1
