@@ -28,8 +28,6 @@ _MODULES = {
     "Frames": "controlled",
 }
 
-__all__ = list(_MODULES)
-
 
 def __getattr__(name: str) -> Any:
     """Imported when first asked for: pixels need torch, plans do not."""
