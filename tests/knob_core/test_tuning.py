@@ -229,3 +229,20 @@ def test_settings_of_one_filter_go_together() -> None:
     both = together(parts)
     assert both.delay.shape == (2, 2)
     assert np.array_equal(both.excess[1], parts[1].excess[0])
+
+
+def test_the_table_and_the_command(streams: Streams, tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+    from knob_core import branches as branch_files
+    from knob_core.tuning import command
+
+    z, labels = streams.z[:4, :80], streams.labels[:4, :80]
+    severity = np.zeros(labels.shape)
+    branch_files.save(Branches(z, z, np.zeros(labels.shape), labels, severity), tmp_path / "streams.npz", "float32")
+    out = tmp_path / "tuned.json"
+    command.main([str(tmp_path / "streams.npz"), "--out", str(out), "--evaluations", "2", "--filters", "bare", "hmm"])
+    printed = capsys.readouterr().out
+    assert printed.startswith("bare: ")
+    assert printed.splitlines()[2].startswith("| excess flips")
+    assert printed.splitlines()[-1].startswith("| HMM forward filter | ")
+    assert list(saved.load(out, command.FILTERS)) == ["bare", "hmm"]
+    assert json.loads(out.read_text())["about"]["streams"] == "streams.npz"
