@@ -9,7 +9,8 @@ import pytest
 from filter_examples import changing_logits
 
 from knob_core import metrics
-from knob_core.rivals.change_point import ChangePoint
+from knob_core._arrays.compiled import available
+from knob_core.rivals.change_point import ChangePoint, follow, follow_compiled
 
 
 def theta(p: np.ndarray, prior: float) -> np.ndarray:
@@ -60,6 +61,20 @@ def test_runs_longer_than_the_limit_share_one_mean() -> None:
     assert np.abs(np.exp(wide) - np.exp(narrow)).max() < 1e-3
     assert state.w.shape == (2, 24)
     assert np.allclose(state.w.sum(-1), 1)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_few_runs_are_the_same_in_numpy_and_compiled(runs: int) -> None:
+    z, _ = changing_logits(frames=50)
+    p = metrics.softmax(z)
+    results = []
+    for form in (follow, follow_compiled.machine_code() if available() else follow_compiled.loops):
+        w, s = np.zeros((3, runs)), np.zeros((3, runs, 4))
+        out = form(np.ascontiguousarray(p), w, s, 0.05, 0.2, 1.5)
+        assert np.allclose(out.sum(-1), 1)
+        results.append((out, w))
+    assert np.allclose(results[0][0], results[1][0])
+    assert np.allclose(results[0][1], results[1][1])
 
 
 def test_the_last_run_forgets_exponentially() -> None:
