@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from knob_core import branches, files, methods
-from knob_core.rivals import RIVALS
+from knob_core.rivals import RIVALS, WITH_COMMAND
 from knob_core.rivals.attentive import AttentiveMemory, AttentiveSingle
 from knob_core.rivals.base import Filter
 from knob_core.tuning import saved
@@ -30,7 +30,7 @@ from train import commands
 CHOOSING, TESTING = ("validation", "pairs"), ("test",)
 OURS, OURS_SINGLE = "attentive", "attentive-single"
 NLL_WEIGHT = 5.0  # of a nat, against a factor e in flips: .02 nats are worth a tenth of the flips
-KINDS: dict[str, type[Filter]] = {OURS: AttentiveMemory, OURS_SINGLE: AttentiveSingle, **RIVALS}
+KINDS: dict[str, type[Filter]] = {OURS: AttentiveMemory, OURS_SINGLE: AttentiveSingle, **RIVALS, **WITH_COMMAND}
 
 
 def read(paths: Sequence[Path], splits: Sequence[str]) -> tuple[Streams, dict[str, Any]]:
@@ -89,7 +89,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     choose = what.add_parser("tune", help="on validation streams")
     choose.add_argument("streams", nargs="+", type=Path, metavar="FILE.npz")
     choose.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of every filter; default: %(default)s")
-    choose.add_argument("--filters", nargs="+", choices=RIVALS, default=list(RIVALS), help="rivals; default: all")
+    choose.add_argument(
+        "--filters", nargs="+", choices=[*RIVALS, *WITH_COMMAND], default=list(RIVALS), help="default: all without u*"
+    )
     choose.add_argument("--out", type=Path, required=True, metavar="TUNED.json")
     test = what.add_parser("test", help="once, on test streams")
     test.add_argument("tuned", type=Path, metavar="TUNED.json")

@@ -12,6 +12,7 @@ from knob_core.rivals.median import SlidingMedian
 from knob_core.rivals.moving_average import EmaOfLogits, EmaOfProbabilities
 from knob_core.rivals.one_euro import OneEuroOfLogits, OneEuroOfProbabilities
 from knob_core.rivals.second_order import SecondOrder
+from knob_core.rivals.with_command import ChangePointWithCommand, CusumWithCommand, HmmWithCommand
 
 RIVALS: dict[str, type[Filter]] = {
     "bare": Bare,
@@ -26,4 +27,11 @@ RIVALS: dict[str, type[Filter]] = {
     "cusum": Cusum,
     "change-point": ChangePoint,
 }
+
+WITH_COMMAND: dict[str, type[Filter]] = {
+    "hmm-u": HmmWithCommand,
+    "cusum-u": CusumWithCommand,
+    "change-point-u": ChangePointWithCommand,
+}
+
 STRONG = {key: RIVALS[key] for key in ("ema-logits", "one-euro-logits", "hmm", "cusum", "change-point")}

@@ -2,7 +2,7 @@
 
 Run i has seen the last i frames since a cut; its class frequencies have a Dirichlet prior of `prior` frames in all:
     θ_i(k) = (s_i(k) + prior/K) / (i + prior),   s_i the sum of its frames' p = softmax(z / temperature)
-    L_i = [(1 - outlier) K <θ_i, p> + outlier]^weight         likelihood of the frame, 1 for a run that begins with it
+    L_i = (K <θ_i, p>)^weight                                likelihood of the frame; 1 for a run that begins with it
     w_{i+1} ∝ (1 - hazard) w_i L_i,    w_1 ∝ hazard Σ w_i,    then s_i <- s_i + p
 answer = log Σ_i w_i θ_i. Runs of `runs` frames and more share one mean, which forgets older frames exponentially.
 Adams & MacKay, "Bayesian online changepoint detection", arXiv 0710.3742.
@@ -27,7 +27,7 @@ class ChangePointState(NamedTuple):
     s: Floats  # (R, M, K) sum of its frames' p
 
 
-def follow(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, outlier: float, weight: float) -> Floats:
+def follow(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, weight: float) -> Floats:
     """Σ w θ (R, T, K) from p (R, T, K); w (R, M) and s (R, M, K) are brought to their end."""
     runs, classes = s.shape[1:]
     length = np.arange(1.0, runs + 1)
@@ -35,7 +35,7 @@ def follow(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, outlier
     for t in range(p.shape[1]):
         frame = p[:, t, None]  # (R, 1, K)
         theta = (s + prior / classes) / (length + prior)[:, None]
-        like = ((1 - outlier) * classes * (theta * frame).sum(-1) + outlier) ** weight  # (R, M)
+        like = (classes * (theta * frame).sum(-1)) ** weight  # (R, M)
         begin = np.where(w.any(-1), hazard * w.sum(-1), 1.0)
         w *= (1 - hazard) * like
         kept, joins = w[:, -1].copy(), w[:, -2].copy()  # runs that are long already, and that become so
@@ -51,9 +51,7 @@ def follow(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, outlier
 
 
 @compiled(follow)
-def follow_compiled(
-    p: Floats, w: Floats, s: Floats, hazard: float, prior: float, outlier: float, weight: float
-) -> Floats:
+def follow_compiled(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, weight: float) -> Floats:
     streams, frames, classes = p.shape
     runs = w.shape[1]
     out = np.empty_like(p)
@@ -67,8 +65,7 @@ def follow_compiled(
                 dot = 0.0
                 for k in range(classes):
                     dot += (s[r, i, k] + prior / classes) * p[r, t, k]
-                like = (1 - outlier) * classes * dot / (i + 1 + prior) + outlier
-                w[r, i] *= (1 - hazard) * like**weight
+                w[r, i] *= (1 - hazard) * (classes * dot / (i + 1 + prior)) ** weight
             kept, joins = w[r, runs - 1], w[r, runs - 2]
             both = max(kept + joins, NOTHING)
             for k in range(classes):
@@ -99,9 +96,8 @@ class ChangePoint(Filter):
     """answer = log Σ w θ."""
 
     hazard: float  # probability of a cut from one frame to the next
-    temperature: float = 0.8
+    temperature: float = 1.0
     prior: float = 0.1  # frames
-    outlier: float = 0.001  # share of the frames that tell nothing
     weight: float = 2.0  # of a frame's evidence; 1: frames err independently of each other
     runs: int = 64
 
@@ -110,8 +106,7 @@ class ChangePoint(Filter):
         "hazard": Range(1e-15, 0.5, "logit"),
         "temperature": Range(0.3, 5.0, "log"),
         "prior": Range(0.001, 3.0, "log"),
-        "outlier": Range(1e-6, 0.3, "logit"),
-        "weight": Range(0.3, 6.0, "log"),
+        "weight": Range(0.3, 10.0, "log"),
     }
     SWEEP: ClassVar = "hazard"
 
@@ -119,7 +114,6 @@ class ChangePoint(Filter):
         self._require("hazard", 0, 1, above=True)
         self._require("temperature", 0, above=True)
         self._require("prior", 0, above=True)
-        self._require("outlier", 0, 1)
         self._require("weight", 0, above=True)
         self._require_int("runs", 2, 10_000)
 
@@ -127,5 +121,5 @@ class ChangePoint(Filter):
         p = softmax(z / self.temperature)
         shape = (len(z), self.runs)
         w, s = (np.zeros(shape), np.zeros((*shape, z.shape[2]))) if state is None else (x.copy() for x in state)
-        out = follow_compiled(p, w, s, self.hazard, self.prior, self.outlier, self.weight)
+        out = follow_compiled(p, w, s, self.hazard, self.prior, self.weight)
         return log(out), ChangePointState(w, s)

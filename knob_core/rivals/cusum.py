@@ -1,11 +1,11 @@
 """CUSUM with reset: a running mean of the logits, until enough frames in a row have contradicted it.
 
-a = <softmax(m/τ), softmax(z/τ)>,   ℓ = -log[K (1-ε)² a + 1 - (1-ε)²], clipped to ±clip       evidence of a change
+a = <softmax(m/τ), softmax(z/τ)>,    ℓ = -log[K (1-ε)² a + 1 - (1-ε)²]        evidence of a change
 S <- max(0, S + ℓ - drift); the suspects are the frames since S was last 0
 S > threshold, an alarm:   m <- mean of the suspects,  n <- their number,  S <- 0
 else:                      n <- min(n + w, length),  m <- m + w (z - m) / n,   w = 1 where S = 0, else `suspect`
-ℓ is a log Bayes factor: both frames show their own classes, against both show one class; ε is the share of frames that
-tell nothing. From m = z_0, n = 1. Page, "Continuous inspection schemes", Biometrika 41, 1954.
+ℓ is a log Bayes factor, two classes against one; ε is the share of frames that tell nothing, so no frame counts for
+more than -log(1 - (1-ε)²) nats. From m = z_0, n = 1. Page, "Continuous inspection schemes", Biometrika 41, 1954.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CusumState(NamedTuple):
 
 
 def follow(
-    z: Floats, p: Floats, state: Any, threshold: float, drift: float, clip: float, temperature: float, outlier: float,
+    z: Floats, p: Floats, state: Any, threshold: float, drift: float, temperature: float, outlier: float,
     length: float, suspect: float,
 ) -> Floats:  # fmt: skip
     """m (R, T, K) from logits z and p = softmax(z / temperature), both (R, T, K); the state is brought to its end."""
@@ -38,7 +38,7 @@ def follow(
     out = np.empty_like(z)
     for t in range(z.shape[1]):
         agreement = total(softmax(m / temperature) * p[:, t])[:, 0]
-        evidence = np.clip(-np.log(z.shape[2] * seen * agreement + 1 - seen), -clip, clip)
+        evidence = -np.log(z.shape[2] * seen * agreement + 1 - seen)
         score[:] = np.where(n > 0, np.maximum(0, score + evidence - drift), 0)
         under_suspicion = score > 0
         suspects[:] = np.where(under_suspicion[:, None], suspects + z[:, t], 0)
@@ -57,7 +57,7 @@ def follow(
 
 @compiled(follow)
 def follow_compiled(
-    z: Floats, p: Floats, state: Any, threshold: float, drift: float, clip: float, temperature: float, outlier: float,
+    z: Floats, p: Floats, state: Any, threshold: float, drift: float, temperature: float, outlier: float,
     length: float, suspect: float,
 ) -> Floats:  # fmt: skip
     streams, frames, classes = z.shape
@@ -73,7 +73,6 @@ def follow_compiled(
                 total += e
                 dot += e * p[r, t, k]
             evidence = -np.log(classes * seen * (dot / total) + 1 - seen)
-            evidence = min(max(evidence, -clip), clip)
             score[r] = max(0.0, score[r] + evidence - drift) if n[r] > 0 else 0.0
             if score[r] > 0:
                 suspects[r] += z[r, t]
@@ -102,8 +101,7 @@ class Cusum(Filter):
 
     threshold: float  # nats
     drift: float = 0.1  # nats a frame
-    clip: float = 3.0  # nats: no frame's evidence counts for more
-    temperature: float = 0.6  # τ
+    temperature: float = 0.5  # τ
     outlier: float = 0.01  # ε
     length: float = 30.0  # frames: older ones are forgotten exponentially
     suspect: float = 0.3  # weight of a frame under suspicion in the running mean
@@ -112,8 +110,7 @@ class Cusum(Filter):
     PARAMETERS: ClassVar = {
         "threshold": Range(0.05, 60.0, "log"),
         "drift": Range(0.01, 3.0, "log"),
-        "clip": Range(0.2, 8.0, "log"),
-        "temperature": Range(0.3, 5.0, "log"),
+        "temperature": Range(0.1, 5.0, "log"),
         "outlier": Range(1e-4, 0.3, "logit"),
         "length": Range(3.0, 300.0, "log"),
         "suspect": Range(0.01, 1.0, "log"),
@@ -123,7 +120,6 @@ class Cusum(Filter):
     def __post_init__(self) -> None:
         self._require("threshold", 0)
         self._require("drift", 0)
-        self._require("clip", 0, above=True)
         self._require("temperature", 0, above=True)
         self._require("outlier", 0, 0.999, above=True)
         self._require("length", 1)
@@ -135,6 +131,6 @@ class Cusum(Filter):
         end = tuple(np.zeros(shape) for shape in shapes) if state is None else tuple(x.copy() for x in state)
         p = softmax(z / self.temperature)
         out = follow_compiled(
-            z, p, end, self.threshold, self.drift, self.clip, self.temperature, self.outlier, self.length, self.suspect
+            z, p, end, self.threshold, self.drift, self.temperature, self.outlier, self.length, self.suspect
         )
         return out, CusumState(*end)

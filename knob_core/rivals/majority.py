@@ -15,7 +15,7 @@ import numpy as np
 from knob_core._arrays.top import top1
 from knob_core.rivals.base import Filter, Floats, Range
 from knob_core.rivals.probabilities import log, softmax, total
-from knob_core.rivals.window import WindowState, slide
+from knob_core.rivals.window import WindowState, counts
 
 
 class MajorityState(NamedTuple):
@@ -43,11 +43,11 @@ class SlidingMajority(Filter):
         voted = top1(z)  # (R, T)
         votes = (voted[..., None] == classes).astype(np.float64)  # (R, T, K)
         last = None if state is None else state.window
-        counts, window = slide(votes, self.window, lambda frames: frames.sum(-1), last)
+        shares, window = counts(votes, self.window, last)
         shown = voted[:, 0] if state is None else state.shown
-        counts += softmax(z) / 4
-        for n in np.moveaxis(counts, 1, 0):  # (R, K), a view: written in place
+        shares += softmax(z) / 4
+        for n in np.moveaxis(shares, 1, 0):  # (R, K), a view: written in place
             n += (shown[:, None] == classes) / 2
             shown = top1(n)
-        counts += self.prior
-        return log(counts / total(counts)), MajorityState(shown, window)
+        shares += self.prior
+        return log(shares / total(shares)), MajorityState(shown, window)

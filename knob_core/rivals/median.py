@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.window import WindowState, slide
+from knob_core.rivals.window import WindowState, medians
 
 
 @dataclass(frozen=True)
@@ -25,4 +23,4 @@ class SlidingMedian(Filter):
         self._require_int("window", 1, 10_000)
 
     def _run(self, z: Floats, state: WindowState | None, u: Floats | None) -> tuple[Floats, WindowState]:
-        return slide(z, self.window, lambda frames: np.median(frames, axis=-1), state)
+        return medians(z, self.window, state)

@@ -5,26 +5,38 @@ A window of w frames ends at each frame; the first w - 1 windows are shorter, as
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from knob_core.rivals.base import Floats
 
 
 class WindowState(NamedTuple):
-    last: NDArray  # (R, n, K), n < w: the frames before the next one
+    last: Floats  # (R, n, K), n < w: the frames before the next one
 
 
-def slide(
-    x: NDArray, window: int, reduce: Callable[[NDArray], NDArray], state: WindowState | None
-) -> tuple[NDArray, WindowState]:
-    """reduce (..., n) -> (...) over every window of x (R, T, K), and the frames to keep."""
-    kept = 0 if state is None else state.last.shape[1]
+def _with_last(x: Floats, window: int, state: WindowState | None) -> tuple[Floats, int, WindowState]:
+    """(known (R, n + T, K), n, the frames to keep): x after the n frames before it."""
     known = x if state is None else np.concatenate([state.last, x], 1)
-    short = [reduce(np.moveaxis(known[:, : end + 1], 1, -1)) for end in range(kept, min(known.shape[1], window - 1))]
-    parts = [np.stack(short, 1)] if short else []
+    kept = known[:, max(0, known.shape[1] - window + 1) :].copy()
+    return known, known.shape[1] - x.shape[1], WindowState(kept)
+
+
+def medians(x: Floats, window: int, state: WindowState | None) -> tuple[Floats, WindowState]:
+    """Median of every window of x (R, T, K), class by class, and the frames to keep."""
+    known, before, state = _with_last(x, window, state)
+    short = range(before + 1, min(known.shape[1] + 1, window))  # lengths of windows that are not full yet
+    parts = [np.median(known[:, :length], axis=1, keepdims=True) for length in short]
     if known.shape[1] >= window:
         full = np.lib.stride_tricks.sliding_window_view(known, window, axis=1)  # (R, T', K, w)
-        parts.append(reduce(full))
-    return np.concatenate(parts, 1), WindowState(known[:, max(0, known.shape[1] - window + 1) :].copy())
+        parts.append(np.median(full, axis=-1))
+    return np.concatenate(parts, 1), state
+
+
+def counts(votes: Floats, window: int, state: WindowState | None) -> tuple[Floats, WindowState]:
+    """Sum of every window of votes (R, T, K), which are 0 or 1: differences of whole numbers are exact."""
+    known, before, state = _with_last(votes, window, state)
+    so_far = np.concatenate([np.zeros_like(known[:, :1]), np.cumsum(known, 1)], 1)
+    end = np.arange(before, known.shape[1]) + 1
+    return so_far[:, end] - so_far[:, np.maximum(end - window, 0)], state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from knob_core.rivals import RIVALS
+from knob_core.rivals import RIVALS, WITH_COMMAND
 from knob_core.rivals.base import Filter
 
 FILTERS: dict[str, Filter] = {
@@ -19,6 +19,9 @@ FILTERS: dict[str, Filter] = {
     "hmm": RIVALS["hmm"](switch=0.01, temperature=2.0),
     "cusum": RIVALS["cusum"](threshold=2.0),
     "change-point": RIVALS["change-point"](hazard=0.01, runs=12),
+    "hmm-u": WITH_COMMAND["hmm-u"](switch=0.01, temperature=2.0),
+    "cusum-u": WITH_COMMAND["cusum-u"](threshold=2.0),
+    "change-point-u": WITH_COMMAND["change-point-u"](hazard=0.01, runs=12),
 }
 
 

@@ -17,7 +17,7 @@ def frames(classes: list[int], of: int = 4, logit: float = SURE) -> np.ndarray:
 
 
 def cusum(threshold: float, **parameters: Any) -> Cusum:
-    plain = {"drift": 0.0, "clip": 100.0, "temperature": 1.0, "outlier": 0.1, "length": 100.0, "suspect": 1.0}
+    plain = {"drift": 0.0, "temperature": 1.0, "outlier": 0.1, "length": 100.0, "suspect": 1.0}
     return Cusum(threshold, **{**plain, **parameters})
 
 
@@ -34,10 +34,11 @@ def test_the_alarm_comes_with_the_frame_that_passes_the_threshold(drift: float, 
     assert shown == [0] * (10 + needed - 1) + [2] * (10 - needed + 1)
 
 
-def test_the_clip_makes_one_frame_count_for_less() -> None:
+def test_a_share_of_outliers_makes_one_frame_count_for_less() -> None:
     z = frames([0] * 10 + [2] * 10)
-    shown = cusum(4.5, clip=1.0).run(z)[0].argmax(-1)[0]
-    assert shown.argmax() == 10 + 5 - 1  # the fifth frame passes 4.5
+    assert 5 * -np.log(1 - 0.8**2) > 4.5 > 4 * -np.log(1 - 0.8**2)
+    shown = cusum(4.5, outlier=0.2).run(z)[0].argmax(-1)[0]
+    assert shown.argmax() == 10 + 5 - 1
 
 
 def test_frames_that_agree_take_suspicion_away() -> None:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from knob_core import metrics
 from knob_core._arrays import compiled
-from knob_core.rivals import RIVALS
+from knob_core.rivals import RIVALS, WITH_COMMAND
 
-EVERY = pytest.mark.parametrize("name", RIVALS)
+ALL = {**RIVALS, **WITH_COMMAND}
+EVERY = pytest.mark.parametrize("name", ALL)
 
 
 def rows(state: object, index: np.ndarray) -> object:
@@ -29,11 +30,11 @@ def same(a: object, b: object) -> bool:
 
 
 def test_there_is_an_example_of_every_filter() -> None:
-    assert set(FILTERS) == set(RIVALS)
-    for name, kind in RIVALS.items():
+    assert set(FILTERS) == set(ALL)
+    for name, kind in ALL.items():
         assert type(FILTERS[name]) is kind
         assert kind.SWEEP is None or kind.SWEEP in kind.PARAMETERS
-        assert len({kind.NAME for kind in RIVALS.values()}) == len(RIVALS)
+    assert len({kind.NAME for kind in ALL.values()}) == len(ALL)
 
 
 @EVERY
@@ -41,9 +42,10 @@ def test_there_is_an_example_of_every_filter() -> None:
 @given(seed=st.integers(0, 999), cut=st.integers(1, 39), classes=st.sampled_from([2, 3, 10]))
 def test_a_stream_cut_anywhere_goes_on_bit_for_bit(name: str, seed: int, cut: int, classes: int) -> None:
     z, _ = changing_logits(classes=classes, seed=seed)
-    whole, end = FILTERS[name].run(z)
-    first, state = FILTERS[name].run(z[:, :cut])
-    second, state = FILTERS[name].run(z[:, cut:], state)
+    u = np.random.default_rng(seed).normal(size=z.shape[:2])
+    whole, end = FILTERS[name].run(z, u=u)
+    first, state = FILTERS[name].run(z[:, :cut], u=u[:, :cut])
+    second, state = FILTERS[name].run(z[:, cut:], state, u[:, cut:])
     assert np.array_equal(whole, np.concatenate([first, second], 1))
     assert same(end, state)
 
@@ -51,10 +53,11 @@ def test_a_stream_cut_anywhere_goes_on_bit_for_bit(name: str, seed: int, cut: in
 @EVERY
 def test_steps_are_the_run(name: str) -> None:
     z, _ = changing_logits()
-    whole, _ = FILTERS[name].run(z, u=np.ones(z.shape[:2]))
+    u = np.random.default_rng(0).normal(size=z.shape[:2])
+    whole, _ = FILTERS[name].run(z, u=u)
     state, steps = None, []
-    for frame in np.moveaxis(z, 1, 0):
-        answer, state = FILTERS[name].step(frame, state, u=np.ones(len(frame)))
+    for frame, u_t in zip(np.moveaxis(z, 1, 0), u.T, strict=True):
+        answer, state = FILTERS[name].step(frame, state, u_t)
         steps.append(answer)
     assert np.array_equal(whole, np.stack(steps, 1))
     assert whole.dtype == np.float64
@@ -147,6 +150,24 @@ def test_bad_logits_are_named(name: str, z: np.ndarray, named: str) -> None:
         FILTERS[name].run(z)
 
 
+@pytest.mark.parametrize("name", RIVALS)
+def test_rivals_do_not_use_the_command(name: str) -> None:
+    z, _ = changing_logits()
+    u = np.random.default_rng(0).normal(size=z.shape[:2])
+    assert np.array_equal(FILTERS[name].run(z, u=u)[0], FILTERS[name].run(z)[0])
+
+
+@pytest.mark.parametrize("name", WITH_COMMAND)
+def test_a_command_scales_the_logits(name: str) -> None:
+    z, _ = changing_logits()
+    u = np.random.default_rng(0).normal(size=z.shape[:2])
+    plain = FILTERS[name.removesuffix("-u")]
+    slope = FILTERS[name].slope  # type: ignore[attr-defined]
+    assert np.array_equal(FILTERS[name].run(z)[0], plain.run(z)[0])
+    assert np.array_equal(FILTERS[name].run(z, u=u)[0], plain.run(z * np.exp(slope * u)[..., None])[0])
+    assert np.isfinite(FILTERS[name].run(z, u=1e3 * u)[0]).all()
+
+
 @EVERY
 def test_bad_frames_states_and_commands_are_named(name: str) -> None:
     z, _ = changing_logits(streams=3)
@@ -179,7 +200,6 @@ def test_bad_frames_states_and_commands_are_named(name: str) -> None:
         ("hmm", {"switch": 0.1, "outlier": 1.5}, "outlier must be finite and >= 0 and <= 1, got 1.5"),
         ("cusum", {"threshold": -1.0}, "threshold"),
         ("cusum", {"threshold": 1.0, "drift": -1.0}, "drift"),
-        ("cusum", {"threshold": 1.0, "clip": 0.0}, "clip"),
         ("cusum", {"threshold": 1.0, "temperature": 0.0}, "temperature"),
         ("cusum", {"threshold": 1.0, "outlier": 0.0}, "outlier"),
         ("cusum", {"threshold": 1.0, "length": 0.5}, "length"),
@@ -187,10 +207,11 @@ def test_bad_frames_states_and_commands_are_named(name: str) -> None:
         ("change-point", {"hazard": 0.0}, "hazard"),
         ("change-point", {"hazard": 0.1, "prior": 0.0}, "prior"),
         ("change-point", {"hazard": 0.1, "weight": 0.0}, "weight"),
-        ("change-point", {"hazard": 0.1, "outlier": -0.1}, "outlier"),
         ("change-point", {"hazard": 0.1, "runs": 1}, "runs must be a whole number from 2"),
+        ("hmm-u", {"switch": 0.1, "slope": -1.0}, "slope"),
+        ("cusum-u", {"threshold": -1.0}, "threshold"),
     ],
 )
 def test_bad_parameters_are_named(name: str, parameters: dict, named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        RIVALS[name](**parameters)
+        ALL[name](**parameters)

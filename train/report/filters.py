@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from knob_core.rivals import RIVALS
+from knob_core.rivals import RIVALS, WITH_COMMAND
 from train.report.result_set import Results, markdown, number
 
 FILE, HOME_FILE, SURFACE_FILE = "change_filters", "change_home", "memory_surface"
@@ -37,13 +37,14 @@ def table(results: Results, model: str, kind: str) -> str:
     means = over_seeds(rows(results, model, kind))
     delays = [column for column in means.columns if column != "nll"]
     lines = [
-        [_name(key), *(number(row[delay]) for delay in delays), number(row["nll"], 3)] for key, row in means.iterrows()
+        [name_of(key), *(number(row[delay]) for delay in delays), number(row["nll"], 3)]
+        for key, row in means.iterrows()
     ]
     return markdown(["excess flips at a mean delay of", *(f"{delay:g}" for delay in delays), "best NLL"], lines)
 
 
-def _name(key: str) -> str:
-    return OURS.get(key) or RIVALS[key].NAME
+def name_of(key: str) -> str:
+    return OURS.get(key) or (RIVALS | WITH_COMMAND)[key].NAME
 
 
 def verdict(results: Results, model: str, kind: str) -> str:
@@ -68,7 +69,7 @@ def likelihood(results: Results) -> str:
     words = []
     for model, nll in means.items():
         own = float(nll[[key for key in nll.index if key in OURS]].iloc[0])
-        better = [_name(str(key)) for key, value in nll.items() if value < own]
+        better = [name_of(str(key)) for key, value in nll.items() if value < own]
         said = f"lower for {', '.join(better)}" if better else "lowest"
         words.append(f"{MODELS[model]}: {own:.3f}, {said}")
     return "NLL of each filter's best setting is a weak spot of ours. " + "; ".join(words) + "."

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 from knob_core import files, palette, theory
 from knob_core.methods import METHODS
-from knob_core.rivals import RIVALS
 from train.report import filters
 from train.report.claims import trade_off_means
 from train.report.result_set import GATED, NAMES, Results
@@ -221,7 +220,7 @@ def change_filters(results: Results) -> Figure:
     for name, part in frame.groupby("filter"):
         own = name in filters.OURS
         colour, width = (GATE, 2.4) if own else (colours[str(name)], 1.1)
-        label = "attentive memory" if own else RIVALS[str(name)].NAME
+        label = filters.name_of(str(name)).strip("*")
         axes[0].plot(part["delay"], part["excess_flips"], color=colour, lw=width, marker=".", label=label)
         axes[0].fill_between(part["delay"], part["low"], part["high"], color=colour, alpha=0.12, lw=0)
         axes[1].plot(part["delay"], part["nll"], color=colour, lw=width, marker=".", label=label)
