@@ -1,7 +1,7 @@
 """The operator's setting as a small file: what a turn of the knobs leaves behind, and what the runtime loads.
 
 zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the way in. The weights of attentive memory
-may stand in it, in a table [attentive]: those that `knob_core.wrap.fit` found; without it the model's own are used.
+may stand in it, in a table [attentive]: those that `knob_core.wrap.fitting` found; without it the model's own are used.
 """
 
 from __future__ import annotations

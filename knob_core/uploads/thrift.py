@@ -52,10 +52,10 @@ class Reader:
         if kind == STRUCT:
             return self.struct(wanted or {}, depth + 1)
         if kind in (LIST, SET):
-            return self.list(wanted, depth)
+            return self.sequence(wanted, depth)
         raise ValueError(f"the header holds type {kind}")
 
-    def list(self, wanted: Wanted | None, depth: int) -> list[Any] | None:
+    def sequence(self, wanted: Wanted | None, depth: int) -> list[Any] | None:
         head = self.byte()
         kind, size = head & 15, head >> 4 if head >> 4 < 15 else self.varint()
         if size > len(self.content) - self.at:
