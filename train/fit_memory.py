@@ -1,8 +1,8 @@
 """Fit attentive memory for a model: `python -m train.fit_memory CHECKPOINT --tuned FILE --streams FILE... --out DIR`.
 
 The streams are validation material (`train.change_streams --split validation` and `--split pairs`); others are refused.
-1. b, c, d, tau, eps and a damping: as `train.compare_filters tune` found them.
-2. a: so that the likeliest omega_n is the home one.  3. t_0 to t_3: by NLL there.
+1. b, c, d, tau, eps: as `train.compare_filters tune` found them.
+2. a: so that at home a new class is shown after one frame on average.  3. t_0 to t_3: by NLL at home.
 4. trained knobs: where NLL over (zeta, omega_n) is lowest, to convergence; the surface is written beside it.
 The checkpoint in DIR is the same model with the weights and the trained knobs in its header.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from knob_core import checkpoint, files
+from knob_core.measures.change import count
 from knob_core.memories import Attentive
 from knob_core.rivals.attentive import AttentiveMemory
 from knob_core.settings import HOME
@@ -30,6 +30,8 @@ from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
 from train import commands
 from train.compare_filters import CHOOSING, KINDS, OURS, OURS_SINGLE, read
 
+PROMPT = 1.0  # frames of mean delay at home
+CALM, ALERT = -6.0, 3.0  # where a is looked for
 ZETAS = tuple(np.geomspace(0.2, 3.0, 9))
 OMEGAS = tuple(np.geomspace(0.05, 3.0, 13))  # rad/frame
 
@@ -47,18 +49,29 @@ class Found:
 
 def fit(streams: Streams, tuned: Tuned) -> Found:
     """Steps 2 to 4 on streams whose command, if there is one, is as the network gives it."""
-    likeliest = tuned.curve.value[int(tuned.curve.nll.argmin())]
-    filter_ = tuned.kind(omega_n=float(likeliest), **tuned.parameters)  # type: ignore[call-arg]
+    filter_ = tuned.kind(omega_n=HOME.omega_n, **tuned.parameters)  # type: ignore[call-arg]
     assert isinstance(filter_, AttentiveMemory)
-    weights = replace(filter_.weights, a=math.log(likeliest / HOME.omega_n))
+    weights = filter_.weights
     labelled = Labelled(streams.z, streams.labels, None if streams.u is None else weights.command(streams.u))
     answer = [name for name in ("t_0", "t_1", "t_2", "t_3") if labelled.u is not None or name != "t_2"]
-    home, _ = fit_nll(labelled, Setting(filter_.zeta, HOME.omega_n, weights), answer)
+    at_home = Setting(HOME.zeta, HOME.omega_n, replace(weights, a=prompt(streams, labelled, weights)))
+    home, _ = fit_nll(labelled, at_home, answer)
     surface = [(z, w, labelled.nll(home.put(zeta=z, omega_n=w).run(labelled.z, labelled.u)))
                for z in ZETAS for w in OMEGAS]  # fmt: skip
     zeta, omega_n, _ = min(surface, key=lambda entry: entry[2])
     trained, _ = fit_nll(labelled, home.put(zeta=zeta, omega_n=omega_n), ("zeta", "omega_n"), iterations=200)
     return Found(home.weights, trained.zeta, trained.omega_n, tuned, surface)
+
+
+def prompt(streams: Streams, labelled: Labelled, weights: Attentive) -> float:
+    """The calmest a at which the mean delay at home is PROMPT, by halving: a calmer memory is later."""
+    low, high = CALM, ALERT
+    for _ in range(16):
+        middle = (low + high) / 2
+        answer = Setting(HOME.zeta, HOME.omega_n, replace(weights, a=middle)).run(labelled.z, labelled.u)
+        late = float(count(answer.argmax(-1), streams.known).delay_mean) > PROMPT
+        low, high = (middle, high) if late else (low, middle)
+    return high
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

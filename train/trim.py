@@ -75,8 +75,8 @@ def streams(model: GatedClassifier, images: Images, labels: Labels, seed: int = 
 def loss(made: Streams, zeta: float, omega_n: float, offset: float) -> float:
     """Mean cross-entropy with memory, every state starting from what its first frame shows."""
     u_star = made.u_star.astype(np.float64) + offset
-    u = PLAIN.run(u_star[..., None], zeta, omega_n)[0][..., 0]
-    z_static, _ = PLAIN.run(made.z_static.astype(np.float64), zeta, omega_n)
+    u = PLAIN.smooth(u_star[..., None], zeta, omega_n)[0][..., 0]
+    z_static, _ = PLAIN.smooth(made.z_static.astype(np.float64), zeta, omega_n)
     z_fuse = fusion.fuse(z_static, made.z_dyn.astype(np.float64), gate.sigmoid(u))
     return float(metrics.cross_entropy(z_fuse, made.labels[:, None]).mean())
 

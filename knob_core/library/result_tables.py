@@ -23,6 +23,8 @@ MADE_BY = {
     **dict.fromkeys(("e1", "e1_summary", "e1_reliability", "e2_test"), EVALUATE),
     **dict.fromkeys(("streams", "trade_off", "e3_gate_bode", "e3_stream_bode", "e3_step", "e3_step_info"), LIBRARY),
     "cost": COST,
+    **dict.fromkeys(("change_filters", "change_home"), "python -m train.compare_filters"),
+    "memory_surface": "python -m train.fit_memory",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),
 }
 NEEDED = {  # table: the columns that a reader cannot do without

@@ -82,7 +82,7 @@ def numpy_form(
 
 
 @compiled()
-def _exponentials(z, sharp, out):
+def _exponentials(z: np.ndarray, sharp: float, out: np.ndarray) -> tuple[float, float]:
     """Fill out (K,) with e = exp(x), x = (z - max z) sharp; sum e and sum e x."""
     top = z[0]
     for i in range(1, len(z)):
@@ -98,7 +98,7 @@ def _exponentials(z, sharp, out):
 
 
 @compiled()
-def _conflict_of(m, e_z, sum_z, sharp, told, e_m):
+def _conflict_of(m: np.ndarray, e_z: np.ndarray, sum_z: float, sharp: float, told: float, e_m: np.ndarray) -> float:
     sum_m, _ = _exponentials(m, sharp, e_m)
     dot = 0.0
     for i in range(len(m)):
@@ -108,7 +108,10 @@ def _conflict_of(m, e_z, sum_z, sharp, told, e_m):
 
 
 @compiled(numpy_form)
-def attend(z, u, missing, zeta, omega_n, dt, w, state, answer, g):
+def attend(
+    z: np.ndarray, u: np.ndarray, missing: np.ndarray, zeta: np.ndarray, omega_n: np.ndarray, dt: np.ndarray,
+    w: Weights, state: np.ndarray, answer: np.ndarray, g: np.ndarray,
+) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     a, b, c, d, sharp, told, t_0, t_1, t_2, t_3 = w
     unit = math.log(classes)

@@ -27,7 +27,7 @@ class ChangePointState(NamedTuple):
     s: Floats  # (R, M, K) sum of its frames' p
 
 
-def follow(p, w, s, hazard, prior, outlier, weight):
+def follow(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, outlier: float, weight: float) -> Floats:
     """Σ w θ (R, T, K) from p (R, T, K); w (R, M) and s (R, M, K) are brought to their end."""
     runs, classes = s.shape[1:]
     length = np.arange(1.0, runs + 1)
@@ -51,7 +51,9 @@ def follow(p, w, s, hazard, prior, outlier, weight):
 
 
 @compiled(follow)
-def follow_compiled(p, w, s, hazard, prior, outlier, weight):
+def follow_compiled(
+    p: Floats, w: Floats, s: Floats, hazard: float, prior: float, outlier: float, weight: float
+) -> Floats:
     streams, frames, classes = p.shape
     runs = w.shape[1]
     out = np.empty_like(p)

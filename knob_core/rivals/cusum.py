@@ -11,7 +11,7 @@ tell nothing. From m = z_0, n = 1. Page, "Continuous inspection schemes", Biomet
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,10 @@ class CusumState(NamedTuple):
     number: Floats  # (R,) their number
 
 
-def follow(z, p, state, threshold, drift, clip, temperature, outlier, length, suspect):
+def follow(
+    z: Floats, p: Floats, state: Any, threshold: float, drift: float, clip: float, temperature: float, outlier: float,
+    length: float, suspect: float,
+) -> Floats:  # fmt: skip
     """m (R, T, K) from logits z and p = softmax(z / temperature), both (R, T, K); the state is brought to its end."""
     m, n, score, suspects, number = state
     seen = (1 - outlier) ** 2
@@ -53,7 +56,10 @@ def follow(z, p, state, threshold, drift, clip, temperature, outlier, length, su
 
 
 @compiled(follow)
-def follow_compiled(z, p, state, threshold, drift, clip, temperature, outlier, length, suspect):
+def follow_compiled(
+    z: Floats, p: Floats, state: Any, threshold: float, drift: float, clip: float, temperature: float, outlier: float,
+    length: float, suspect: float,
+) -> Floats:  # fmt: skip
     streams, frames, classes = z.shape
     m, n, score, suspects, number = state
     seen = (1 - outlier) ** 2

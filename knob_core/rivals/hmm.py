@@ -9,7 +9,7 @@ Rabiner, "A tutorial on hidden Markov models and selected applications in speech
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def forward(likelihood: Floats, b: Floats, switch: float) -> Floats:
 
 
 @compiled(forward)
-def forward_compiled(likelihood, b, switch):
+def forward_compiled(likelihood: Floats, b: Floats, switch: float) -> Any:
     streams, frames, classes = likelihood.shape
     other = switch / (classes - 1)
     beliefs = np.empty_like(likelihood)

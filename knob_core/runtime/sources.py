@@ -51,7 +51,8 @@ class GatedSource:
         self.num_classes: int | None = model.num_classes
         self.attentive: Attentive | None = model.attentive
         knobs = getattr(model, "knobs", None)
-        self.knobs = model.trained_knobs or (None if knobs is None else (knobs.zeta, knobs.omega_n))
+        at_home = knobs is None or model.attentive is not None  # its weights are fitted around the home setting
+        self.knobs = None if at_home else (knobs.zeta, knobs.omega_n)
 
     def is_single(self, frames: Any) -> bool:
         return np.ndim(frames) == 3

@@ -124,11 +124,11 @@ def test_a_gap_is_frames_that_brought_no_evidence() -> None:
 def test_contradiction_opens_the_gate_and_agreement_leaves_it_shut() -> None:
     z = np.zeros((1, 40, 3))
     z[:, :20, 0] = z[:, 20:, 1] = 6.0
-    found = Attentive(b=3.0).run_logits(z, 1.0, 0.1)
+    found = Attentive(a=0.0, b=3.0, eps=0.002).run_logits(z, 1.0, 0.1)
     assert found.g[0, 19] < 0.02
     assert found.g[0, 20] > 0.9  # the first frame of the new class
     assert found.z[0, 20].argmax() == 1
-    calm = Attentive(b=0.0).run_logits(z, 1.0, 0.1)
+    calm = Attentive(a=0.0, b=0.0).run_logits(z, 1.0, 0.1)
     assert calm.z[0, 25].argmax() == 0  # without evidence the old class stays for long
 
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from knob_core.library import result_tables
 from knob_core.streams.change import CHANGE_STREAMS
-from train import commands, tables
+from train import commands
 from train.outside import contenders, streams
 from train.outside.contenders import DEFAULT, FITTED, OFF, Contender, Row
 from train.outside.packages import Weights
@@ -124,7 +125,7 @@ def work(args: argparse.Namespace) -> None:
         for row, entry in zip(rows, entries, strict=True):
             lines.append(record(name, known[name], args.kind, row, entry, size))
     if args.out:
-        tables.write(lines, args.out)
+        result_tables.write(lines, args.out)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,7 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import commands
 from train.measuring.stream_tables import FIRST
-from train.report import markdown_tables, published, readings, readme
+from train.report import filters, markdown_tables, published, readings, readme
 from train.report.claims import claims
 from train.report.result_set import Results
 
@@ -78,6 +78,7 @@ def document(results: Results, figures: str) -> str:
         picture("e3_step", "Gate and confidence through a step of severity, with dynamics and frame by frame"),
         "Measured / theory, mean over seeds; times in frames:",
         markdown_tables.step_table(results),
+        *filters.section(results, picture("change_filters", "Excess flips and NLL against mean delay, every filter")),
         "## Streams: what an operator gets",
         f"Frames before the {FIRST}th are left out. ECE_deb of a perfectly calibrated predictor on one "
         "stream: about "

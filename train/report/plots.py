@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 
 from knob_core import files, palette, theory
 from knob_core.methods import METHODS
+from knob_core.rivals import RIVALS
+from train.report import filters
 from train.report.claims import trade_off_means
 from train.report.result_set import GATED, NAMES, Results
 
@@ -24,6 +26,8 @@ SEVERITY, GATE, CONFIDENCE, STATIC, DYNAMIC, WRONG = (
 MATPLOTLIB = {"square": "s", "diamond": "D", "triangle-up": "^", "cross": "X", "circle": "o", "star": "*"}
 METHOD = {key: palette.LIGHT[method.colour] for key, method in METHODS.items()}
 MARK = {key: MATPLOTLIB[method.marker] for key, method in METHODS.items()}
+FILTERS = (SEVERITY, CONFIDENCE, STATIC, DYNAMIC, WRONG, palette.LIGHT["under"], palette.LIGHT["critical"],
+           palette.LIGHT["over"])  # fmt: skip
 FAMILY = {
     "knob-ode": (GATE, "-"),
     "knob-ode + memory": (GATE, "--"),
@@ -209,6 +213,24 @@ def trade_off(results: Results) -> Figure:
     return figure
 
 
+def change_filters(results: Results) -> Figure:
+    """Excess flips and NLL against mean delay on change streams, every filter, band over streams."""
+    figure, axes = panels(2, 10.0, 3.6)
+    frame = filters.curves(results)
+    colours = dict(zip(frame["filter"].unique(), FILTERS, strict=False))
+    for name, part in frame.groupby("filter"):
+        own = name in filters.OURS
+        colour, width = (GATE, 2.4) if own else (colours[str(name)], 1.1)
+        label = "attentive memory" if own else RIVALS[str(name)].NAME
+        axes[0].plot(part["delay"], part["excess_flips"], color=colour, lw=width, marker=".", label=label)
+        axes[0].fill_between(part["delay"], part["low"], part["high"], color=colour, alpha=0.12, lw=0)
+        axes[1].plot(part["delay"], part["nll"], color=colour, lw=width, marker=".", label=label)
+    axes[0].set(xlabel="mean delay, frames", ylabel="excess flips per 100 frames", yscale="log")
+    axes[1].set(xlabel="mean delay, frames", ylabel="NLL at those settings, nats")
+    axes[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
 def severities(results: Results) -> Figure:
     """Accuracy and ECE_deb by severity, mean over corruptions and seeds."""
     figure, axes = panels(2)
@@ -242,6 +264,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
 
 def draw(results: Results, folder: Path) -> None:
     """Every figure as PNG; each file whole or not at all, and free of dates."""
-    for name, make in FIGURES.items():
+    known = {"change_filters": change_filters} if (results.folder / f"{filters.FILE}.csv").is_file() else {}
+    for name, make in (FIGURES | known).items():
         with matplotlib.rc_context(STYLE), files.replacing(folder / f"{name}.png") as temporary:
             make(results).savefig(temporary, format="png", metadata={"Software": None})

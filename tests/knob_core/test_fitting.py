@@ -1,0 +1,131 @@
+"""The fit of Knob to labelled streams: never worse than nothing, never worse for a looser limit."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from knob_core import wrap
+from knob_core.memories import Attentive
+from knob_core.rivals import RIVALS
+from knob_core.runtime import KnobStream
+from knob_core.settings import from_toml, to_toml
+from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
+from knob_core.wrap.fitting import Fit, fit, lag
+
+
+def changing(seed: int = 0, paths: int = 10, frames: int = 120, classes: int = 4, every: int = 30, noise: float = 1.8):
+    """Noisy logits whose class changes every so often; labels (R, T)."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(rng.integers(0, classes, (paths, frames // every)), every, axis=1)
+    return rng.normal(0, noise, (paths, frames, classes)) + 3.0 * np.eye(classes)[labels], labels
+
+
+@pytest.fixture(scope="module")
+def found() -> Fit:
+    return fit(*_args(changing()), max_delay=3, rivals={"ema-logits": RIVALS["ema-logits"]})
+
+
+def _args(made: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, None, np.ndarray]:
+    return made[0], None, made[1]
+
+
+def test_it_helps_on_streams_it_has_not_seen(found: Fit) -> None:
+    z, labels = changing(1)
+    ours = found.settings.weights.run_logits(z, *found.knobs).z
+    streams = Labelled(z, labels)
+    assert streams.nll(ours) < streams.nll(z) - 0.1
+    assert (ours.argmax(-1) == labels).mean() > (z.argmax(-1) == labels).mean() + 0.1
+    assert found.helps and found.flips < found.flips_before / 3 and found.delay <= 3
+
+
+def test_the_table_has_ours_off_and_the_rivals(found: Fit) -> None:
+    assert [row.name for row in found.table] == ["attentive memory", "off", RIVALS["ema-logits"].NAME]
+    ours, off, _ = found.table
+    assert ours.nll < off.nll and ours.excess_flips < off.excess_flips
+    assert "Attentive memory: NLL" in found.words and "excess flips" in str(found)
+
+
+def test_the_settings_file_runs_what_was_fitted(found: Fit) -> None:
+    z, labels = changing()
+    stream = KnobStream(wrap.classifier(), settings=from_toml(to_toml(found.settings)))
+    p = np.stack([stream.step(z[:, t]).probabilities for t in range(z.shape[1])], 1)
+    nll = -np.log(np.take_along_axis(p, labels[..., None], 2)).mean()
+    assert nll == pytest.approx(found.nll, abs=1e-9)
+
+
+def test_a_looser_limit_never_fits_worse() -> None:
+    made = changing(2, paths=6, every=20)
+    fits = [fit(*_args(made), max_delay=limit, rivals={}) for limit in (0.5, 1.5, 4.0, np.inf)]
+    nlls = [one.nll for one in fits]
+    assert all(b <= a + 1e-12 for a, b in itertools.pairwise(nlls)), nlls
+    assert all(one.nll <= one.nll_before for one in fits)
+
+
+def test_where_nothing_helps_it_says_so_and_stays_off() -> None:
+    """Frames that have nothing to do with each other, and a model that is calibrated: memory can only harm."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, (12, 80, 3))
+    p = np.exp(z) / np.exp(z).sum(-1, keepdims=True)
+    labels = (p.cumsum(-1) > rng.random((12, 80, 1))).argmax(-1)  # drawn from the model's own probabilities
+    nothing = fit(z, None, labels, rivals={})
+    assert nothing.nll <= nothing.nll_before
+    if not nothing.helps:
+        assert not nothing.settings.on and "Nothing helps" in nothing.words
+    ours, off = nothing.table
+    assert nothing.helps == (ours.nll < off.nll)
+
+
+def test_one_stream_and_unknown_labels_are_enough() -> None:
+    z, labels = changing(3, paths=1, frames=600)
+    labels[:, 100:140] = -1
+    alone = fit(z, None, labels, rivals={})
+    assert alone.nll < alone.nll_before
+
+
+def test_a_command_is_used_where_there_is_one() -> None:
+    """u* tells which frames are good; a fit that may use it does better than one that may not."""
+    z, labels = changing(4, noise=1.0)
+    rng = np.random.default_rng(0)
+    bad = rng.random(labels.shape) < 0.4
+    z[bad] = rng.normal(0, 4.0, (int(bad.sum()), z.shape[-1]))
+    u = np.where(bad, -2.0, 2.0)
+    with_u, without = fit(z, z, labels, u_star=u, rivals={}), fit(z, None, labels, rivals={})
+    assert with_u.nll < without.nll - 0.02
+    assert with_u.settings.weights.u_mean == pytest.approx(u.mean())
+
+
+def test_the_likelihood_has_a_slope_of_zero_where_it_ends() -> None:
+    z, labels = changing(5)
+    streams = Labelled(z, labels)
+    best, nll = fit_nll(streams, Setting(1.0, 0.4, Attentive(a=0.0, b=2.0)), ("omega_n", "t_0"), iterations=200)
+    for name in ("omega_n", "t_0"):
+        for factor in (0.97, 1.03):
+            moved = best.put(**{name: best.get(name) * factor})
+            assert streams.nll(moved.run(z, None)) >= nll - 1e-5
+
+
+def test_lag_is_the_frames_of_a_step() -> None:
+    assert lag(1.0, 2.0) == 1.0  # 1 - (1 + 2) ... the bilinear step: .5 after one frame, .75 after two
+    assert lag(1.0, 1e-6) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"z_static": np.zeros((3, 4))}, r"\(R, T, K\)"),
+        ({"z_dyn": np.zeros((2, 5, 4))}, "one shape"),
+        ({"labels": np.array([0, 9])}, "labels"),
+        ({"labels": np.array([0.0, 1.0])}, "labels"),
+        ({"labels": np.array([0, 1, 2])}, "labels"),
+        ({"max_delay": -1.0}, "max_delay"),
+        ({"u_star": np.zeros(2)}, "u_star"),
+        ({"z_static": np.full((2, 5, 3), np.nan)}, "finite"),
+    ],
+)
+def test_a_fit_on_nonsense_is_refused(change: dict, cause: str) -> None:
+    good = {"z_static": np.random.default_rng(0).normal(0, 1, (2, 5, 3)), "z_dyn": None, "labels": np.array([0, 1])}
+    with pytest.raises(ValueError, match=cause):
+        fit(**{**good, **change})
