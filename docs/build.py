@@ -72,9 +72,7 @@ def reference_pages() -> dict[str, pdoc.doc.Module]:
     found = [PACKAGE, *(module.name for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."))]
     public = [name for name in sorted(found) if "._" not in name]
     for module in map(importlib.import_module, public):
-        for name in getattr(
-            module, "__all__", ()
-        ):  # some are loaded only when asked for; pdoc does not ask
+        for name in getattr(module, "__all__", ()):  # some are loaded only when asked for; pdoc does not ask
             setattr(module, name, getattr(module, name))
         resolve_named_tuples(module)
     return {name: pdoc.doc.Module.from_name(name) for name in public}
