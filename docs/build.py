@@ -69,12 +69,12 @@ def guide_pages(folder: Path) -> dict[str, pdoc.doc.Module]:
 def reference_pages() -> dict[str, pdoc.doc.Module]:
     """Every public module of the package, whether or not its parent lists it in __all__."""
     package = importlib.import_module(PACKAGE)
-    for name in package.__all__:  # pdoc sees what a module has, and these are found when they are asked for
-        setattr(package, name, getattr(package, name))
     found = [PACKAGE, *(module.name for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."))]
     public = [name for name in sorted(found) if "._" not in name]
-    for name in public:
-        resolve_named_tuples(importlib.import_module(name))
+    for module in map(importlib.import_module, public):
+        for name in getattr(module, "__all__", ()):  # some are loaded only when asked for; pdoc does not ask
+            setattr(module, name, getattr(module, name))
+        resolve_named_tuples(module)
     return {name: pdoc.doc.Module.from_name(name) for name in public}
 
 

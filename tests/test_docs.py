@@ -29,7 +29,10 @@ def build() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", PAGES)
+FITS = "wrap.md"  # and compares with rivals, which takes long
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p == FITS else p for p in PAGES])
 def test_the_examples_of_a_page_run_in_an_empty_folder(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

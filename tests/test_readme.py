@@ -20,6 +20,7 @@ def test_the_camera_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert isinstance(stream, KnobStream) and stream.zeta == 1.5
 
 
+@pytest.mark.slow
 def test_the_example_with_your_own_model():
     names = readme_examples.own_model_example()
     assert names["answer"].probabilities.shape == (3, 4)
