@@ -51,8 +51,9 @@ class GatedSource:
         self.num_classes: int | None = model.num_classes
         self.attentive: Attentive | None = model.attentive
         knobs = getattr(model, "knobs", None)
-        at_home = knobs is None or model.attentive is not None  # its weights are fitted around the home setting
-        self.knobs = None if at_home else (knobs.zeta, knobs.omega_n)
+        self.knobs = None if knobs is None else (knobs.zeta, knobs.omega_n)
+        if self.attentive is not None:
+            self.knobs = None  # its weights are fitted around the home setting
 
     def is_single(self, frames: Any) -> bool:
         return np.ndim(frames) == 3
