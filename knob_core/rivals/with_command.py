@@ -25,7 +25,7 @@ def sharpen(z: Floats, u: Floats | None, slope: float) -> Floats:
     return z if u is None else z * np.exp(np.clip(slope * u, -LARGEST, LARGEST))[..., None]
 
 
-class _Sharpened(Filter):
+class Sharpened(Filter):
     """Put before a filter's class: its logits are sharpened first."""
 
     slope: float
@@ -39,7 +39,7 @@ class _Sharpened(Filter):
 
 
 @dataclass(frozen=True)
-class HmmWithCommand(_Sharpened, Hmm):
+class HmmWithCommand(Sharpened, Hmm):
     """Frames of less trust have flatter likelihoods."""
 
     slope: float = 1.0
@@ -49,7 +49,7 @@ class HmmWithCommand(_Sharpened, Hmm):
 
 
 @dataclass(frozen=True)
-class CusumWithCommand(_Sharpened, Cusum):
+class CusumWithCommand(Sharpened, Cusum):
     """Frames of less trust weigh less in the mean and contradict it less."""
 
     slope: float = 0.5
@@ -59,7 +59,7 @@ class CusumWithCommand(_Sharpened, Cusum):
 
 
 @dataclass(frozen=True)
-class ChangePointWithCommand(_Sharpened, ChangePoint):
+class ChangePointWithCommand(Sharpened, ChangePoint):
     """Frames of less trust vote for several classes at once."""
 
     slope: float = 0.5
