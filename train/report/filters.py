@@ -124,7 +124,8 @@ def section(results: Results, figure: str) -> list[str]:
         "Content and severity change independently (300 frames, the fifteen unseen corruptions, test pictures "
         "2,000-9,999, streams that no choice has seen). Every filter was tuned on validation streams (held-out "
         "training pictures under pairs of training corruptions) with the same objective and 80 evaluations; of ours "
-        "one set of weights is used and only ω_n is turned. Lower is better; means over three seeds.",
+        "one set of weights is used and only ω_n is turned. The filters with u* get what ours gets: the network's own "
+        "command. Lower is better; means over three seeds.",
     ]
     for model, words in MODELS.items():
         parts += [f"{words[0].upper()}{words[1:]}, {KINDS['mixed']}:", table(results, model, "mixed"),

@@ -216,14 +216,16 @@ def change_filters(results: Results) -> Figure:
     """Excess flips and NLL against mean delay on change streams, every filter, band over streams."""
     figure, axes = panels(2, 10.0, 3.6)
     frame = filters.curves(results)
-    colours = dict(zip(frame["filter"].unique(), FILTERS, strict=False))
+    bases = dict.fromkeys(str(name).removesuffix("-u") for name in frame["filter"].unique() if name not in filters.OURS)
+    colours = dict(zip(bases, FILTERS, strict=False))
     for name, part in frame.groupby("filter"):
         own = name in filters.OURS
-        colour, width = (GATE, 2.4) if own else (colours[str(name)], 1.1)
+        colour, width = (GATE, 2.4) if own else (colours[str(name).removesuffix("-u")], 1.1)
+        line = "--" if str(name).endswith("-u") else "-"
         label = filters.name_of(str(name)).strip("*")
-        axes[0].plot(part["delay"], part["excess_flips"], color=colour, lw=width, marker=".", label=label)
+        axes[0].plot(part["delay"], part["excess_flips"], color=colour, lw=width, ls=line, marker=".", label=label)
         axes[0].fill_between(part["delay"], part["low"], part["high"], color=colour, alpha=0.12, lw=0)
-        axes[1].plot(part["delay"], part["nll"], color=colour, lw=width, marker=".", label=label)
+        axes[1].plot(part["delay"], part["nll"], color=colour, lw=width, ls=line, marker=".", label=label)
     axes[0].set(xlabel="mean delay, frames", ylabel="excess flips per 100 frames", yscale="log")
     axes[1].set(xlabel="mean delay, frames", ylabel="NLL at those settings, nats")
     axes[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
