@@ -69,7 +69,8 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
         card.get_attribute("data-id"): card.locator("strong").inner_text() for card in console.locator(".card").all()
     }
     assert cards == {
-        "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "lag": f"{m.lag63:.1f}", "ece": f"{m.ece:.3f}",
+        "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "ece": f"{m.ece:.3f}",
+        "lag": f"{m.lag63:.1f}" if np.isfinite(m.lag63) else "–",
         "confident_errors": f"{m.sure_wrong:.1f}", "accuracy": f"{100 * m.accuracy:.1f} %",
     }  # fmt: skip
     drawn = console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'gate').y")
