@@ -1,12 +1,15 @@
 """Export a model: `python -m train.export CHECKPOINT --out FOLDER` writes ONNX and torch.export files.
 
-One call is one frame: images, zeta, omega_n, dt, memory_on and the state go in, the answer and the next state come out,
-so the knobs stay free in C++, in a browser or on a phone. Before a file is kept, a stream with moving knobs is run
-through it and through `KnobStream`; it must agree to 1e-4 in probability.
+One call is one frame: images, zeta, omega_n, dt, the kind of memory and the state go in, the answer and the next state
+come out, so the knobs stay free in C++, in a browser or on a phone. The weights of attentive memory are constants of
+the file. Before a file is kept, a stream with moving knobs is run through it and through `KnobStream`; it must agree to
+1e-4 in probability. The file also says what it is (`about`): an ONNX file in its metadata, a torch.export file in its
+extra file "knob.json".
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,23 +20,26 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, files, fusion
-from knob_core.memories import PLAIN
+from knob_core.memories import OFF, PLAIN, Attentive, Inputs
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
 from knob_core.runtime.frames import SIZE
 from train import commands
 
-INPUTS = ("images", "zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen")
-OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", "gate_next", "memory_next", "seen_next")
+KINDS = (OFF.name, PLAIN.name, Attentive.name)  # `memory_kind` 0, 1, 2
+STATE = ("gate", "memory", "attentive", "seen")
+INPUTS = ("images", "zeta", "omega_n", "dt", "memory_kind", *STATE)
+OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE))
 TOLERANCE = 1e-4  # in probability
 OPSET = 23  # the newest that torch's exporter writes
 Arrays = dict[str, np.ndarray]
 
 
 class Frame(nn.Module):
-    """One frame in Continuous Mode, as a pure function. State: `gate` and `memory` zeros, `seen` false at first.
+    """One frame in Continuous Mode, as a pure function. State: zeros, and `seen` false, at first.
 
     `dt` is the number of frames since the last one. Fill gaps of more than 1.5 frames with the last frame and dt = 1.
+    Both memories go on whatever `memory_kind` says, so that it may be changed at any frame.
     """
 
     rest: Tensor  # (2,) of the gate; the state `x` is counted from it, so that a stream begins with zeros
@@ -41,6 +47,7 @@ class Frame(nn.Module):
     def __init__(self, model: GatedClassifier) -> None:
         super().__init__()
         self.model, self.gate = model.eval(), model.dynamics
+        self.weights = weights_of(model)
         self.register_buffer("rest", torch.tensor(self.gate.rest))
 
     def forward(
@@ -49,20 +56,34 @@ class Frame(nn.Module):
         zeta: Tensor,  # ()
         omega_n: Tensor,  # () rad/frame
         dt: Tensor,  # () frames
-        memory_on: Tensor,  # () bool
+        memory_kind: Tensor,  # () int32: a place in KINDS
         x: Tensor,  # (N, 2) the gate's [u, v]; of a first-order gate [g - 1/2, 0]
-        memory: Tensor,  # (N, K, 2)
+        memory: Tensor,  # (N, K, 2) of plain memory
+        attentive: Tensor,  # (N, K + 1, 2)
         seen: Tensor,  # (N,) bool
     ) -> tuple[Tensor, ...]:
         z_static, z_dyn, u_star = self.model(images)
         dt = torch.where(seen, dt, torch.ones_like(dt))  # (N,): nothing came before a stream's first frame
-        z_memory, memory = PLAIN.frame(z_static, seen, zeta, omega_n, dt, memory)
-        z_static = torch.where(memory_on, z_memory, z_static)
         u, g, x = self.gate.frame(u_star, zeta, omega_n, dt, x + self.rest)
-        x = x - self.rest
-        fused = fusion.diagnose(z_static, z_dyn, g)
-        probabilities = torch.softmax(fused.z_fuse, -1)
-        return probabilities, g, u, fused.t_eff, fused.csr, x, memory, torch.ones_like(seen)
+        _, g_now = self.gate.without_inertia.reset(u_star, zeta, omega_n)
+        now, knobs = Inputs(z_static, z_dyn, u_star, g, g_now), (zeta, omega_n, dt)
+        kinds = (
+            OFF.frame(now, seen, *knobs, memory),
+            PLAIN.frame(now, seen, *knobs, memory),
+            self.weights.frame(now, seen, *knobs, attentive),
+        )
+        z, g, z_memory, z_eye = (
+            torch.where(memory_kind == 2, attended, torch.where(memory_kind == 1, plain, off))
+            for off, plain, attended in zip(*((r.z, r.g, r.z_memory, r.z_eye) for r in kinds), strict=True)
+        )
+        fused = fusion.diagnose(z_memory, z_eye, g)
+        state = (x - self.rest, kinds[1].state, kinds[2].state, torch.ones_like(seen))
+        return torch.softmax(z, -1), g, u, fused.t_eff, fused.csr, *state
+
+
+def weights_of(model: GatedClassifier) -> Attentive:
+    """Of attentive memory: the model's own, or those for any classifier."""
+    return model.attentive or Attentive()
 
 
 def first_state(streams: int, num_classes: int) -> Arrays:
@@ -70,8 +91,17 @@ def first_state(streams: int, num_classes: int) -> Arrays:
     return {
         "gate": np.zeros((streams, 2), np.float32),
         "memory": np.zeros((streams, num_classes, 2), np.float32),
+        "attentive": np.zeros((streams, num_classes + 1, 2), np.float32),
         "seen": np.zeros(streams, bool),
     }
+
+
+def about(model: GatedClassifier) -> dict[str, Any]:
+    """What a file says of itself."""
+    knobs = getattr(model, "knobs", None)
+    trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
+    size = {"method": model.method, "width": model.width, "num_classes": model.num_classes}
+    return {**size, **trained, "memory_kinds": list(KINDS), "attentive": weights_of(model).to_dict()}
 
 
 def trace(model: GatedClassifier) -> torch.export.ExportedProgram:
@@ -79,14 +109,14 @@ def trace(model: GatedClassifier) -> torch.export.ExportedProgram:
     scalar = [torch.tensor(value) for value in (0.7, 0.4, 1.0)]
     state = [torch.from_numpy(array) for array in first_state(3, model.num_classes).values()]
     streams = {0: torch.export.Dim("streams")}
-    arguments = (torch.rand(3, 3, SIZE, SIZE), *scalar, torch.tensor(True), *state)
-    shapes = (streams, None, None, None, None, streams, streams, streams)
+    arguments = (torch.rand(3, 3, SIZE, SIZE), *scalar, torch.tensor(2, dtype=torch.int32), *state)
+    shapes = (streams, None, None, None, None, *(streams for _ in state))
     with torch.no_grad():
         return torch.export.export(Frame(model.cpu()), arguments, dynamic_shapes=shapes)
 
 
 def write_torch(model: GatedClassifier, path: Path) -> None:
-    torch.export.save(trace(model), path)
+    torch.export.save(trace(model), path, extra_files={"knob.json": json.dumps(about(model))})
 
 
 def write_onnx(model: GatedClassifier, path: Path) -> None:
@@ -94,10 +124,9 @@ def write_onnx(model: GatedClassifier, path: Path) -> None:
         trace(model), input_names=INPUTS, output_names=OUTPUTS, opset_version=OPSET, dynamo=True, verbose=False
     )
     assert program is not None
-    knobs = getattr(model, "knobs", None)
-    trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
-    about = {"method": model.method, "width": model.width, "num_classes": model.num_classes, **trained}
-    program.model.metadata_props.update({name: str(value) for name, value in about.items()})
+    entries = about(model).items()
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in entries}
+    program.model.metadata_props.update(texts)
     program.save(path, external_data=False)
 
 
@@ -137,22 +166,28 @@ FORMATS: dict[
 }
 
 
+def _patches(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Pictures (count, 3, 32, 32) of 4 x 4 coloured squares: unlike noise, they differ to a trained model."""
+    return rng.random((count, 3, 4, 4)).repeat(SIZE // 4, 2).repeat(SIZE // 4, 3)
+
+
 def largest_difference(
-    model: GatedClassifier, call: Callable[[Arrays], Arrays], frames: int = 24, streams: int = 3, seed: int = 0
+    model: GatedClassifier, call: Callable[[Arrays], Arrays], frames: int = 36, streams: int = 3, seed: int = 0
 ) -> float:
-    """Largest difference in probability from `KnobStream` over a stream on which knobs, dt and memory all move."""
+    """Largest difference in probability from `KnobStream`, while every input changes: pictures, knobs, dt, memory."""
     rng = np.random.default_rng(seed)
     stream = KnobStream(model, device="cpu")
     state, worst = first_state(streams, model.num_classes), 0.0
-    still = rng.random((streams, 3, SIZE, SIZE))
+    still = _patches(streams, rng)
     for _ in range(frames):
-        images = np.clip(still + rng.normal(0, rng.uniform(0, 0.5), still.shape), 0, 1).astype(np.float32)
-        zeta, omega_n = (np.float32(x) for x in np.exp(rng.uniform((-3, -4), (1, 1))))
-        dt, memory_on = np.float32(rng.uniform(0.5, 1.4)), bool(rng.integers(2))
-        inputs: dict[str, Any] = {"images": images, "zeta": zeta, "omega_n": omega_n, "dt": dt, "memory_on": memory_on}
+        still = np.where(rng.random((streams, 1, 1, 1)) < 0.1, _patches(streams, rng), still)
+        images = np.clip(still + rng.normal(0, rng.uniform(0, 0.3), still.shape), 0, 1).astype(np.float32)
+        zeta, omega_n = (np.float32(x) for x in np.exp(rng.uniform((-1.6, -3), (1, 0.5))))  # 0.2 to 2.7, 0.05 to 1.6
+        dt, kind = np.float32(rng.uniform(0.5, 1.4)), np.int32(rng.integers(len(KINDS)))
+        inputs: dict[str, Any] = {"images": images, "zeta": zeta, "omega_n": omega_n, "dt": dt, "memory_kind": kind}
         outputs = call({**{name: np.asarray(value) for name, value in inputs.items()}, **state})
         state = {name: outputs[f"{name}_next"] for name in state}
-        stream.turn(zeta=zeta, omega_n=omega_n, memory=memory_on)
+        stream.turn(zeta=zeta, omega_n=omega_n, memory=KINDS[kind])
         wanted = stream.step(images, elapsed=float(dt))
         worst = max(worst, float(np.abs(outputs["probabilities"] - wanted.probabilities).max()))
     return worst

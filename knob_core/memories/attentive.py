@@ -21,6 +21,8 @@ import numpy as np
 
 from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
+from knob_core._arrays.checks import Array, namespace
+from knob_core.memories import _attentive_tensors as tensors
 from knob_core.memories._attentive_loops import Weights, attend, certainty
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
@@ -123,6 +125,11 @@ class Attentive(Memory):
         knobs = (np.broadcast_to(x, (len(z), 1)) for x in (np.float64(zeta), np.float64(omega_n)))
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
+
+    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+        z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
+        state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
+        return tensors.attend(z, u, zeta, omega_n, dt, self._weights(), state)
 
     def _coast(
         self, held: Inputs, late: np.ndarray, steps: np.ndarray, dt: np.ndarray,

@@ -62,3 +62,10 @@ class Memory:
     def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
         """One frame of N streams; frames that did not come count as the last one, held."""
         raise NotImplementedError
+
+    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+        """One frame of N tensors' rows without a gap and without checks, for graphs and for gradients.
+
+        `seen` (N,) bool: false on a stream's first frame, which the memory then starts from. `dt` (N,) frames.
+        """
+        raise NotImplementedError

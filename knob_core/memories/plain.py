@@ -30,6 +30,9 @@ class NoMemory(Memory):
     def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
         return self.run(now, zeta, omega_n, state)
 
+    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+        return Remembered(fusion.mix(now.z_static, now.z_dyn, now.g), now.g, state, now.z_static, now.z_dyn)
+
 
 class Plain(Memory):
     """z_static with inertia."""
@@ -63,7 +66,7 @@ class Plain(Memory):
         m, state = self.follow(now.z_static, gap, zeta, omega_n, state)
         return Remembered(fusion.fuse(m, now.z_dyn, now.g), now.g, state, m, now.z_dyn)
 
-    def frame(self, z: Array, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> tuple[Array, Array]:
-        """(m, state) after one frame of N streams without a gap and without checks, for graphs; dt (N,)."""
-        state = namespace(z).where(seen[:, None, None], state, self.start(z))
-        return gaps.step(z, zeta, omega_n, dt[:, None], state)
+    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+        state = namespace(seen).where(seen[:, None, None], state, self.start(now.z_static))
+        m, state = gaps.step(now.z_static, zeta, omega_n, dt[:, None], state)
+        return Remembered(fusion.mix(m, now.z_dyn, now.g), now.g, state, m, now.z_dyn)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import torch
 
 from knob_core import checkpoint, models
+from knob_core.memories import KINDS, Attentive
+from knob_core.runtime import KnobStream
 from train import export
 
 pytestmark = pytest.mark.slow  # one export takes ten seconds
+WEIGHTS = Attentive(
+    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,6 +43,7 @@ def make(method: str) -> models.GatedClassifier:
             model.command.net[-1].weight.mul_(5)
         for _ in range(20):
             model.train()(pictures())  # sets the normalisation's statistics
+    model.attentive = WEIGHTS
     return model.eval()
 
 
@@ -58,14 +66,41 @@ def eager(model: models.GatedClassifier):
 @pytest.mark.parametrize("method", models.METHODS)
 def test_the_frame_function_is_the_runtime(method):
     model = make(method)
-    assert export.largest_difference(model, eager(model), frames=30) <= 2e-5
+    assert export.largest_difference(model, eager(model), frames=60) <= 5e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_that_the_frame_function_says_is_what_the_runtime_says(kind):
+    """Not only the probabilities: the gate, its latent, T_eff and CSR, with one kind of memory all the time."""
+    model, rng = make("knob-ode"), np.random.default_rng(1)
+    call, stream = eager(model), KnobStream(model, device="cpu", zeta=0.7, omega_n=0.3)
+    stream.memory = kind
+    state = export.first_state(2, model.num_classes)
+    shared = {"zeta": np.float32(0.7), "omega_n": np.float32(0.3), "dt": np.float32(1.0)}
+    for _ in range(20):
+        images = export._patches(2, rng).astype(np.float32)
+        outputs = call({"images": images, **shared, "memory_kind": np.int32(export.KINDS.index(kind)), **state})
+        state = {name: outputs[f"{name}_next"] for name in state}
+        wanted = stream.step(images)
+        for name in ("probabilities", "g", "u", "csr"):
+            np.testing.assert_allclose(outputs[name], getattr(wanted, name), atol=1e-5, err_msg=name)
+        clear = wanted.t_eff < 50  # T_eff is a ratio with a margin near 0 below it
+        assert clear.any()
+        np.testing.assert_allclose(outputs["t_eff"][clear], wanted.t_eff[clear], rtol=1e-3)
+
+
+def test_a_model_without_weights_has_the_ones_for_any_classifier():
+    model = make("knob-ode")
+    model.attentive = None
+    assert export.weights_of(model) == Attentive()
+    assert export.largest_difference(model, eager(model)) <= 5e-6
 
 
 def test_the_difference_sees_a_wrong_knob_and_a_lost_state():
     """The verification can fail: each input that is ignored shows."""
     model = make("knob-ode")
     honest = eager(model)
-    for name in ("zeta", "omega_n", "dt", "memory_on", "gate", "memory", "seen"):
+    for name in ("zeta", "omega_n", "dt", "memory_kind", *export.STATE):
         fixed = {}
 
         def deaf(inputs, name=name, fixed=fixed):
@@ -103,8 +138,17 @@ def test_the_onnx_file_says_what_it_is(exported):
     assert {entry.domain: entry.version for entry in file.opset_import}[""] == export.OPSET
     about = {entry.key: entry.value for entry in file.metadata_props}
     assert about["method"] == "knob-ode" and float(about["zeta"]) == pytest.approx(0.7)
+    assert Attentive.from_dict(json.loads(about["attentive"])) == WEIGHTS
+    assert json.loads(about["memory_kinds"]) == ["off", "plain", "attentive"]
     assert [entry.name for entry in file.graph.input] == list(export.INPUTS)
     assert [entry.name for entry in file.graph.output] == list(export.OUTPUTS)
+
+
+def test_the_torch_file_says_what_it_is(exported):
+    texts = {"knob.json": ""}
+    torch.export.load(exported / "model.pt2", extra_files=texts)
+    about = json.loads(texts["knob.json"])
+    assert about["num_classes"] == 10 and Attentive.from_dict(about["attentive"]) == WEIGHTS
 
 
 def test_a_file_that_disagrees_is_not_kept(tmp_path, monkeypatch, capsys):

@@ -1,0 +1,64 @@
+"""One frame of attentive memory on tensors: for exported graphs, and for gradients in training.
+
+The equations stand in `knob_core.memories.attentive`, in NumPy in `knob_core.memories._attentive_loops`. Nothing is
+changed in place and nothing is checked; gradients reach logits, command, knobs, state, and weights that are tensors.
+"""
+
+from __future__ import annotations
+
+import math
+
+from knob_core._arrays.checks import Array, namespace
+from knob_core.memories._attentive_loops import Weights
+from knob_core.memories.base import Remembered
+
+LARGEST_EXPONENT = 80.0  # exp of it is finite in single precision, and more than opens any gate
+OPEN = 1e-6  # where 1 - g is smaller, the memory has no share that single precision could show
+
+
+def start(z: Array) -> Array:
+    """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
+    xp = namespace(z)
+    m = xp.cat([z, xp.zeros_like(z[:, :1])], 1)  # (N, K + 1), the last for n
+    return xp.stack([m, xp.zeros_like(m)], -1)
+
+
+def _conflict(m: Array, p_z: Array, w: Weights) -> Array:
+    """l (N,) of memory m (N, K) and a frame's p_z (N, K)."""
+    xp = namespace(m)
+    overlap = (xp.softmax(m * w.sharp, -1) * p_z).sum(-1)
+    ratio = m.shape[-1] * w.told * overlap + (1 - w.told)
+    return -xp.log(ratio.clamp(xp.finfo(m.dtype).tiny, 1.0))
+
+
+def _certainty(x: Array) -> Array:
+    """q (N,) = 1 - H / log K of softmax(x), x (N, K)."""
+    log_p = namespace(x).log_softmax(x, -1).clamp(min=-LARGEST_EXPONENT)  # 0 log 0 is 0, not NaN
+    return 1 + (log_p.exp() * log_p).sum(-1) / math.log(x.shape[-1])
+
+
+def attend(z: Array, u: Array, zeta: Array, omega_n: Array, dt: Array, w: Weights, state: Array) -> Remembered:
+    """z (N, K) logits, u (N,) standardised command, dt (N,) frames, knobs () or (N,), state (N, K + 1, 2)."""
+    xp = namespace(z)
+    m, v, n = state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0]
+    p_z = xp.softmax(z * w.sharp, -1)
+    drive = w.a + w.b * _conflict(m, p_z, w) + w.c * u + w.d * _certainty(z * w.sharp)
+    turned = xp.exp(drive.clamp(max=LARGEST_EXPONENT))  # (N,) omega / omega_n
+    h = (0.5 * omega_n * dt * turned).clamp(max=zeta + (zeta * zeta + 1) ** 0.5)
+    k = 2 / (1 / h + 2 * zeta + h)
+    g = (k * h).clamp(max=1.0)
+    e = z - m
+    after = m + k[:, None] * (v + h[:, None] * e)
+    v = v + k[:, None] * (e - (2 * zeta + h)[:, None] * v)
+    n = (1 - g) * n + 1
+    scale = xp.exp(w.t_0 - w.t_1 * _conflict(after, p_z, w) + w.t_2 * u + w.t_3 * xp.log(n))
+    m_and_n = xp.cat([after, n[:, None]], 1)  # (N, K + 1)
+    v_and_0 = xp.cat([v, xp.zeros_like(n)[:, None]], 1)
+    return Remembered(after * scale[:, None], g, xp.stack([m_and_n, v_and_0], -1), _memory_side(z, g, after), z)
+
+
+def _memory_side(z: Array, g: Array, after: Array) -> Array:
+    """(N, K): what is mixed with z in the shares 1 - g and g; z itself where the eye has it all."""
+    xp, rest = namespace(z), (1 - g)[:, None]
+    open_wide = rest < OPEN
+    return xp.where(open_wide, z, (after - g[:, None] * z) / xp.where(open_wide, 1.0, rest))
