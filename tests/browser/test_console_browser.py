@@ -385,7 +385,7 @@ def test_another_model_brings_its_own_trained_values(app: str, page: Any) -> Non
 def test_back_leaves_the_page_however_often_a_knob_was_turned(app: str, page: Any) -> None:
     open_console(page, app)
     before = page.evaluate("history.length")
-    for name in ("nervous", "conservative", "critical"):
+    for name in ("nervous", "conservative", "balanced"):
         page.get_by_role("button", name=name, exact=True).click()
         settle(page)
         page.wait_for_function("!!new URLSearchParams(location.search).get('z')")
