@@ -41,18 +41,25 @@ def _per_frame(zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
     return gate.coefficients(zeta, omega_n, 1.0)
 
 
+def by_stream(x: Array, ndim: int) -> Array:
+    """A number as it is; one per stream (N,) with axes behind it, to go with data of `ndim` axes."""
+    return x.reshape(x.shape + (1,) * (ndim - 1)) if np.ndim(x) else x
+
+
 def advance(
     command: np.ndarray,  # (N,) or (N, K): what this frame asks for
     held: np.ndarray,  # alike: what the frame before asked for
-    zeta: float,
-    omega_n: float,
+    zeta: Array,  # one for all, or (N,)
+    omega_n: Array,  # alike
     elapsed: np.ndarray,  # (N,) frames since that one
     state: np.ndarray,  # (N, 2) or (N, K, 2)
 ) -> tuple[np.ndarray, np.ndarray]:
     """(u, state) of the second-order gate after this frame."""
+    zeta, omega_n = (by_stream(x, command.ndim) for x in (zeta, omega_n))
     if (elapsed == 1.0).all():
-        return _step(command, state, *_per_frame(zeta, omega_n))
-    m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
+        each = np.ndim(zeta) or np.ndim(omega_n)
+        return _step(command, state, *(gate.coefficients if each else _per_frame)(zeta, omega_n))
+    m, dt = (by_stream(x, command.ndim) for x in split(elapsed))
     if (m > 1).any():
         state = np.where(m[..., None] > 1, coast(held, zeta, omega_n, dt, m - 1, state), state)
     return step(command, zeta, omega_n, dt, state)
@@ -73,12 +80,12 @@ def coast(
 
 
 def advance_ema(
-    command: np.ndarray, held: np.ndarray, omega_n: float, elapsed: np.ndarray, state: np.ndarray
+    command: np.ndarray, held: np.ndarray, omega_n: Array, elapsed: np.ndarray, state: np.ndarray
 ) -> np.ndarray:
-    """g of the first-order gate after this frame; all (N,)."""
+    """g of the first-order gate after this frame; all (N,), omega_n may be one for all."""
     m, dt = split(elapsed)
     coasted = held + np.exp(-omega_n * dt * (m - 1)) * (state - held)
-    g, _ = gate.run_ema(command[:, None], omega_n, dt[:, None], np.where(m > 1, coasted, state))
+    g, _ = gate.run_ema(command[:, None], by_stream(omega_n, 2), dt[:, None], np.where(m > 1, coasted, state))
     return g[:, 0]
 
 

@@ -113,7 +113,7 @@ class Attentive(Memory):
         attend(z, u, np.broadcast_to(False, lead), *knobs, self._weights(), state, answer, g)
         return Remembered(answer, g, state)
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+    def advance(self, now: Inputs, gap: Gap, zeta: Array, omega_n: Array, state: np.ndarray) -> Remembered:
         z, u = fused(now), self.command(now.u_star)
         state = np.where(gap.first[:, None, None], self.start(z), state)
         steps, dt = gaps.split(gap.elapsed)
@@ -122,7 +122,7 @@ class Attentive(Memory):
             state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
         before = state.copy()
         answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
-        knobs = (np.broadcast_to(x, (len(z), 1)) for x in (np.float64(zeta), np.float64(omega_n)))
+        knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
 
@@ -133,14 +133,15 @@ class Attentive(Memory):
 
     def _coast(
         self, held: Inputs, late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
-        zeta: float, omega_n: float, state: np.ndarray,
+        zeta: Array, omega_n: Array, state: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
+        zeta, omega_n = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
         held, state = held.rows(late), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
         omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
-        moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+        moved = gaps.coast(z, zeta[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1])  # fmt: skip
         share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
@@ -158,12 +159,12 @@ def fused(frames: Inputs) -> np.ndarray:
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def _cap(zeta: float) -> float:
+def _cap(zeta: np.ndarray) -> np.ndarray:
     """The h at which g = 1."""
-    return zeta + math.sqrt(zeta * zeta + 1)
+    return zeta + np.sqrt(zeta * zeta + 1)
 
 
-def _gain(zeta: float, h: np.ndarray) -> np.ndarray:
+def _gain(zeta: np.ndarray, h: np.ndarray) -> np.ndarray:
     """g = k h."""
     return 2 * h / (1 / h + 2 * zeta + h)
 

@@ -59,8 +59,8 @@ class Memory:
         """All frames (R, T, ...), from `state` (None: from the first frame); knobs scalar or one per frame."""
         raise NotImplementedError
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
-        """One frame of N streams; frames that did not come count as the last one, held."""
+    def advance(self, now: Inputs, gap: Gap, zeta: Array, omega_n: Array, state: np.ndarray) -> Remembered:
+        """One frame of N streams, knobs for all or (N,); frames that did not come count as the last one, held."""
         raise NotImplementedError
 
     def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:

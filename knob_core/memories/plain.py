@@ -27,7 +27,7 @@ class NoMemory(Memory):
         z = fusion.fuse(frames.z_static, frames.z_dyn, frames.g)
         return Remembered(z, frames.g, state, frames.z_static, frames.z_dyn)
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+    def advance(self, now: Inputs, gap: Gap, zeta: Array, omega_n: Array, state: np.ndarray) -> Remembered:
         return self.run(now, zeta, omega_n, state)
 
     def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
@@ -56,13 +56,13 @@ class Plain(Memory):
         m, state = self.smooth(frames.z_static, zeta, omega_n, state)
         return Remembered(fusion.fuse(m, frames.z_dyn, frames.g), frames.g, state, m, frames.z_dyn)
 
-    def follow(self, z: np.ndarray, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> tuple[Any, Any]:
+    def follow(self, z: np.ndarray, gap: Gap, zeta: Array, omega_n: Array, state: np.ndarray) -> tuple[Any, Any]:
         """(m, state) after one frame with static logits z (N, K)."""
         if gap.first.any():
             state = np.where(gap.first[:, None, None], self.start(z), state)
         return gaps.advance(z, gap.held.z_static, zeta, omega_n, gap.elapsed, state)
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+    def advance(self, now: Inputs, gap: Gap, zeta: Array, omega_n: Array, state: np.ndarray) -> Remembered:
         m, state = self.follow(now.z_static, gap, zeta, omega_n, state)
         return Remembered(fusion.fuse(m, now.z_dyn, now.g), now.g, state, m, now.z_dyn)
 
