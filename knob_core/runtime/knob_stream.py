@@ -204,8 +204,8 @@ class KnobStream:
         given = np.array(value, np.float64)  # ours: the state keeps it
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
             raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
-        told = (given, np.nan) if time is None else (np.nan, given)
-        gap, clock = clocks.since_last(old, *told, frame_rate)
+        frames, seconds = (given, np.nan) if time is None else (np.nan, given)
+        gap, clock = clocks.since_last(old, frames, seconds, frame_rate)
         wrong = np.flatnonzero(~clocks.in_range(gap))
         if len(wrong):
             raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {clocks.ALLOWED}")
