@@ -11,7 +11,7 @@ import numpy as np
 
 from app.console.console_state import ConsoleState
 from app.console.shown_stream import ShownStream
-from knob_core.measures.stability import StreamMeasures, measure
+from knob_core.measures.operator import OperatorMeasures, known_truth, measure
 from knob_core.response import Response, respond
 
 
@@ -20,10 +20,10 @@ class Outcome:
     """One setting's numbers; `measures` is None while a live run has too few frames to measure."""
 
     response: Response
-    measures: StreamMeasures | None
-    without_knob: StreamMeasures
+    measures: OperatorMeasures | None
+    without_knob: OperatorMeasures
     pinned: Response | None = None
-    pinned_measures: StreamMeasures | None = None
+    pinned_measures: OperatorMeasures | None = None
     newest: int | None = None  # live: the frame drawn last
 
 
@@ -34,18 +34,20 @@ def evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
     live = state.live
     if live is None or live.response is None:
         response, _ = respond(branches, state.settings, stream.method, attentive=stream.attentive)
-        measures = measure(branches, response)
-        pinned_measures = measure(branches, pinned) if pinned else None
+        measures = measure(branches, response, stream.known)
+        pinned_measures = measure(branches, pinned, stream.known) if pinned else None
         return Outcome(response, measures, stream.measures_without, pinned, pinned_measures)
     newest = (live.t - 1) % stream.frames
     if live.t <= 2:
         return Outcome(live.response, None, stream.measures_without, pinned, None, newest)
+    arrived, bare = live.window(branches, stream.without_knob)
+    known = known_truth(arrived, bare.predicted)
     return Outcome(  # all of them over the frames that have arrived, or they could not be compared
         live.response,
-        measure(*live.window(branches)),
-        measure(*live.window(branches, stream.without_knob)),
+        measure(*live.window(branches), known),
+        measure(arrived, bare, known),
         pinned,
-        measure(*live.window(branches, pinned)) if pinned else None,
+        measure(*live.window(branches, pinned), known) if pinned else None,
         newest,
     )
 

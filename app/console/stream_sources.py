@@ -134,7 +134,7 @@ def shipped_stream(key: StreamKey, image: int) -> ShownStream:
     return ShownStream(
         stream_id(choice), title(choice, branches, place * key.realisations, film_strips.strips(key)), key.method,
         branches, key.realisations, place, pixels, trained_knobs(key.method, key.seed),
-        attentive_weights(key.method, key.seed), fault, companion(choice) if key.changing else None,
+        attentive_weights(key.method, key.seed), fault, probe=companion(choice) if key.changing else None,
     )  # fmt: skip
 
 

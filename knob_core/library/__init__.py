@@ -73,7 +73,7 @@ def models(root: Path = ASSETS) -> list[tuple[str, int]]:
 
 
 def load_stream(key: StreamKey, root: Path = ASSETS) -> Branches:
-    """Branch outputs of a stream: R = images x realisations paths, image by image; where content changes, realisations."""
+    """Branch outputs of a stream: R = images x realisations paths, image by image; one path a realisation of scenes."""
     known = _streams(root)
     if key not in known:
         raise ValueError(f"{key} does not ship; `knob_core.library.streams()` lists what does")

@@ -14,7 +14,7 @@ from app.console.panels.panel_input import PanelInput
 __all__ = ["PANELS", "PanelInput", "panel"]
 
 PANELS = {  # id: (label, help)
-    "step": ("Step", "How the gate goes to a new level: measured on this stream, and by theory"),
+    "step": ("Step", "How the gate goes to a new level: measured on a fixed picture, and by theory"),
     "bode": ("Bode", "How much of a swing passes, and how late, at every frequency"),
     "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
