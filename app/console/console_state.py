@@ -23,6 +23,7 @@ from knob_core.memories import KINDS as MEMORIES
 from knob_core.settings import LIMITS, MODES, Settings
 
 FRAME_RATES = LIMITS["frame_rate"]  # frames/s
+TEMPERATURES = LIMITS["temperature"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class ConsoleState:
     before: OperatorMeasures | None = None  # the read-outs when this turn began
     now: OperatorMeasures | None = None
     measured_stream: str = ""  # id of the stream that both are of
+    fit_presses: int = 0
+    fit_wanted: bool = False  # the button was pressed: the temperature is to be fitted to the stream on the display
     pin: Settings | None = None
     pin_presses: int = 0
     live: LiveRun | None = None
@@ -126,8 +129,17 @@ class ConsoleState:
         panel = panel if panel in tuple(PANELS) else self.view.panel
         self.view = View(panel, unit if unit in UNITS else self.view.unit)
         frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
+        temperature = clamp(view.get("temperature"), TEMPERATURES, self.settings.temperature)
+        presses = whole(view.get("fit_presses"), self.fit_presses)
+        self.fit_wanted, self.fit_presses = self.fit_wanted or presses != self.fit_presses, presses
         goals = self.settings.goals if "goals" not in view else read_goals(view["goals"])
-        self.settings = replace(self.settings, frame_rate=frame_rate, goals=goals)
+        self.settings = replace(self.settings, frame_rate=frame_rate, temperature=temperature, goals=goals)
+
+    def set_temperature(self, temperature: float) -> None:
+        """Set from Python, after a fit; the browser follows because the view's epoch is new."""
+        self.view_epoch += 1
+        self.fit_wanted = False
+        self.settings, self.before = replace(self.settings, temperature=temperature), self.now
 
     def record(self, measures: OperatorMeasures, stream_id: str) -> None:
         """Keep the read-outs of a stream; the first ones are also what stood before."""
@@ -147,6 +159,7 @@ class ConsoleState:
         """The view as it was taken."""
         return {
             "panel": self.view.panel, "unit": self.view.unit, "frame_rate": self.settings.frame_rate,
+            "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
             "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,
         }  # fmt: skip

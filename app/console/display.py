@@ -11,6 +11,7 @@ from app.console import readouts
 from app.console.console_state import ConsoleState
 from app.console.outcome import Outcome, quartiles
 from app.console.panels import PANELS, PanelInput, panel
+from app.console.panels.panel_input import Judged
 from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
 from app.console.readouts import READOUTS, WITHOUT_KNOB
 from app.console.setting_words import describe
@@ -59,6 +60,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
     shown = PanelInput(
         state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
         stream.branches.severity, outcome.newest, state.pin, stream.changing, stream.probe, stream.attentive,
+        _judged(stream, outcome) if state.view.panel == "reliability" else None,
     )  # fmt: skip
     now = state.now or outcome.without_knob
     return {
@@ -79,6 +81,19 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
             state.settings.goals,
         ),
     }
+
+
+def _judged(stream: ShownStream, outcome: Outcome) -> Judged | None:
+    """The labelled answers, of the frames that have arrived."""
+    labels = stream.branches.frame_labels
+    now, bare = outcome.response, stream.without_knob
+    known = (labels >= 0) & (now.predicted >= 0)
+    if not known.any():
+        return None
+    return Judged(
+        now.p_max[known], now.predicted[known] == labels[known],
+        bare.p_max[known], bare.predicted[known] == labels[known],
+    )  # fmt: skip
 
 
 def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeUpdate:

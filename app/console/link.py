@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.console.console_state import FRAME_RATES, View
+from app.console.console_state import FRAME_RATES, TEMPERATURES, View
 from app.console.panels import PANELS
 from app.console.stream_choice import MAX_LINK_LIST, StreamChoice
 from app.figures.bode_plot import UNITS
@@ -47,6 +47,7 @@ def write(settings: Settings, view: View, choice: StreamChoice, home_choice: Str
         ("memory", settings.memory, home_settings.memory),
         ("mode", settings.mode, home_settings.mode),
         ("fps", settings.frame_rate, home_settings.frame_rate),
+        ("t", settings.temperature, home_settings.temperature),
         ("panel", view.panel, home_view.panel),
         ("unit", view.unit, home_view.unit),
         *((GOAL + name, limit, None) for name, limit in settings.goals.set().items()),
@@ -100,6 +101,7 @@ def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
         memory=OLD_MEMORY.get(memory := one_of("memory", (*KINDS, *OLD_MEMORY), settings.memory), memory),
         mode=one_of("mode", MODES, settings.mode),
         frame_rate=number("fps", FRAME_RATES, settings.frame_rate),
+        temperature=number("t", TEMPERATURES, settings.temperature),
         goals=Goals(**{name: limit for name, limit in wanted.items() if not math.isnan(limit)}),
     )
     view = View(one_of("panel", tuple(PANELS), view.panel), one_of("unit", UNITS, view.unit))

@@ -5,14 +5,16 @@ Nothing here changes a state: the controller advances a live run before it asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.console.console_state import ConsoleState
 from app.console.shown_stream import ShownStream
 from knob_core.measures.operator import OperatorMeasures, known_truth, measure
+from knob_core.metrics import temperature_scaling
 from knob_core.response import Response, respond
+from knob_core.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,17 @@ def evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
         measure(*live.window(branches, pinned), known) if pinned else None,
         newest,
     )
+
+
+def fit_temperature(stream: ShownStream, settings: Settings) -> float:
+    """The temperature with the best likelihood over the labelled frames, to three digits; as it is without labels."""
+    known = stream.branches.frame_labels >= 0
+    if not known.any():
+        return settings.temperature
+    bare = replace(settings, temperature=1.0)
+    response, _ = respond(stream.branches, bare, stream.method, attentive=stream.attentive)
+    z = np.log(np.maximum(response.probabilities[known], 1e-30))  # logits, but for a constant a frame
+    return float(f"{temperature_scaling.fit(z, stream.branches.frame_labels[known]):.3g}")
 
 
 def quartiles(values: np.ndarray) -> np.ndarray:

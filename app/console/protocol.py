@@ -57,11 +57,13 @@ class Controls(TypedDict, total=False):
 
 
 class ViewRequest(TypedDict):
-    """Which panel is open, in which units, and the goals; also sent back as it was taken (`DisplayUpdate.view`)."""
+    """Which panel is open, in which units, temperature and goals; sent back as it was taken (`DisplayUpdate.view`)."""
 
     panel: str  # a key of panels.PANELS
     unit: str  # of the frequency axis: one of bode_plot.UNITS
     frame_rate: float  # frames/s of the camera
+    temperature: float  # of the answer
+    fit_presses: int  # how often the button that fits the temperature was pressed
     goals: dict[str, float]  # limits by the goal's name, in the unit that the card shows; absent: no goal
     epoch: int
     seq: int
@@ -137,6 +139,7 @@ class PanelUpdate(TypedDict):
     spring: NotRequired[SpringUpdate]
     numbers: list[list[str]]  # table, first row and first column are headings
     note: str
+    temperature: NotRequired[bool]  # the temperature is set and fitted here
 
 
 class SpringUpdate(TypedDict):
@@ -160,6 +163,7 @@ class ReadoutUpdate(TypedDict):
     rest: list[list[str]]  # [name, value]: before, A, without Knob
     worse: bool  # clearly worse than without Knob
     goal: GoalUpdate | None  # None: this read-out takes none
+    why: str  # what is wrong with the number and what helps, in a few words; "" where all is well
 
 
 class GoalUpdate(TypedDict):

@@ -15,6 +15,7 @@ from knob_core.goals import KINDS, Goals, verdict
 from knob_core.measures.operator import OperatorMeasures
 
 WITHOUT_KNOB = "without Knob"
+NOTABLE = 0.02  # of miscalibration above the floor: less is not worth a word
 
 
 class Readout(NamedTuple):
@@ -87,6 +88,7 @@ def updates(
         out.append({
             "id": readout.id, "now": text(readout, now), "beside": beside(readout, now, frame_rate), "rest": rest,
             "worse": worse(readout, now, without), "goal": judged(readout, now, goals),
+            "why": why(now) if readout.id == "ece" else "",
         })  # fmt: skip
     return out
 
@@ -116,6 +118,16 @@ def judged(readout: Readout, now: OperatorMeasures, goals: Goals) -> GoalUpdate 
     gap = f"{kind.scale * abs(found.value - limit):.{readout.digits + 1}f}".rstrip("0").rstrip(".") or "0"
     how = f"✓ met by {gap}" if found.met else f"✕ missed by {gap}"
     return {"limit": kind.scale * limit, "verdict": "met" if found.met else "missed", "words": f"{asked}: {how}"}
+
+
+def why(now: OperatorMeasures) -> str:
+    """Why confidence is not what it should be; nothing where it is as good as so few frames can tell."""
+    if not math.isfinite(now.ece) or now.ece < now.ece_floor + NOTABLE:
+        return ""
+    gap = now.confidence - now.accuracy
+    if abs(gap) < 0.5 * now.ece:
+        return "too sure in some frames, too modest in others"
+    return f"{'promises too much' if gap > 0 else 'too modest'}: says {now.confidence:.0%}, right {now.accuracy:.0%}"
 
 
 def text(readout: Readout, measures: OperatorMeasures) -> str:

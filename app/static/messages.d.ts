@@ -74,6 +74,8 @@ export interface ViewRequest {
   panel: string;
   unit: string; // of the frequency axis
   frame_rate: number; // frames/s of the visitor's camera
+  temperature: number; // of the answer
+  fit_presses: number; // how often the button that fits the temperature was pressed
   goals: Record<string, number>; // limits by the goal's name, in the card's unit; absent: no goal
   epoch: number;
   seq: number;
@@ -138,6 +140,7 @@ export interface PanelUpdate {
   spring?: SpringUpdate;
   numbers: string[][]; // a table; its first row and first column are headings
   note: string;
+  temperature?: boolean; // the temperature is set and fitted here
 }
 
 export interface SpringUpdate {
@@ -157,6 +160,7 @@ export interface ReadoutUpdate {
   rest: [string, string][]; // [name, value]
   worse: boolean; // clearly worse than without Knob
   goal: GoalUpdate | null; // null: this read-out takes none
+  why: string; // what is wrong with the number and what helps; "" where all is well
 }
 
 /** A card's goal and how it stands. */

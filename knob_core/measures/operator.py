@@ -22,6 +22,7 @@ from knob_core.response import Response
 class OperatorMeasures(StreamMeasures):
     """One setting's balance over a stream; NaN where the stream cannot tell."""
 
+    confidence: float  # mean p_max over the frames whose class is known: what it promises; `accuracy` is what it keeps
     excess_flips: float  # per 100 frames
     delay_mean: float  # frames until a new class is shown
     delay_median: float  # frames
@@ -37,6 +38,8 @@ def known_truth(branches: Branches, bare: np.ndarray) -> Truth | None:
 def measure(branches: Branches, response: Response, known: Truth | None) -> OperatorMeasures:
     """Every measure of a response; `known` from `known_truth` of the same branches."""
     found = asdict(stability.measure(branches, response))
+    labelled = branches.frame_labels >= 0
+    found["confidence"] = float(response.p_max[labelled].mean()) if labelled.any() else math.nan
     if known is None:
         return OperatorMeasures(**found, **dict.fromkeys(CHANGE, math.nan))
     counts = change.count(response.predicted, known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,15 @@ from knob_core.gates import Gate
 from knob_core.memories import Attentive
 from knob_core.response import respond
 from knob_core.settings import Settings
+
+
+class Judged(NamedTuple):
+    """Answers whose truth is known, over all paths: (N,) each, now and without Knob."""
+
+    confidence: np.ndarray
+    correct: np.ndarray
+    confidence_without: np.ndarray
+    correct_without: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class PanelInput:
     changing: bool = False  # the picture changes
     probe: tuple[Branches, str] | None = None  # where it does: a fixed picture's paths, and its name
     attentive: Attentive | None = None  # the model's own weights
+    judged: Judged | None = None  # None where nothing is labelled
 
     def on_fixed_picture(self) -> tuple[PanelInput | None, str]:
         """(What the gate's step and tone are measured on, its name in words); None where there is nothing to measure.

@@ -127,6 +127,11 @@ class Display {
     this.changeView({ goals });
   }
 
+  /** @param {string} panel */
+  openPanel(panel) {
+    this.changeView({ panel });
+  }
+
   /** @param {Common & DisplayMessage} message */
   update(message) {
     this.message = message;

@@ -5,10 +5,13 @@ import { writeValuePairs } from "../page/value_pairs.js";
 
 /** @import { DisplayConstants, GoalConstants, ReadoutUpdate } from "../messages.js" */
 
+const WHY_HELP = "Open Reliability: turn ωₙ, or fit the temperature there, until it keeps what it promises";
+
 /**
  * What the cards need of the display.
  * @typedef {object} ReadoutHost
  * @property {(name: string, limit: number | null) => void} setGoal  null: no goal
+ * @property {(panel: string) => void} openPanel
  */
 
 /** The row of cards. */
@@ -63,8 +66,17 @@ export class Readouts {
    * @param {GoalConstants | null} kind
    * @param {ReadoutUpdate} readout
    */
-  writeGoal(line, kind, { goal, id }) {
-    setIfChanged(line, "data-verdict", goal?.verdict ?? "");
+  writeGoal(line, kind, { goal, id, why }) {
+    setIfChanged(line, "data-verdict", goal?.verdict ?? (why ? "missed" : ""));
+    if (why) {
+      if (line.getAttribute("data-goal") !== "why") {
+        line.replaceChildren();
+        addButton(line, "", WHY_HELP, () => this.host.openPanel("reliability"));
+      }
+      setIfChanged(line, "data-goal", "why");
+      setIfChanged(line.children[0], "text", why);
+      return;
+    }
     if (!goal || !kind) {
       if (line.getAttribute("data-goal")) line.replaceChildren();
       setIfChanged(line, "data-goal", "");

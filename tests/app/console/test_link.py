@@ -29,6 +29,7 @@ settings = st.builds(
     memory=st.booleans(),
     mode=st.sampled_from(MODES),
     frame_rate=st.sampled_from([0.5, 10.0, 29.97, 240.0]),
+    temperature=st.sampled_from([1.0, 0.532, 2.5]),
     goals=st.builds(
         Goals, excess_flips=st.sampled_from([None, 1.0]), delay=st.sampled_from([None, 0.5, 3.0]),
         accuracy=st.sampled_from([None, 0.955]),
