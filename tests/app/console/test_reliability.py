@@ -1,4 +1,4 @@
-"""Confidence explained: why it is off, the Reliability panel, and a temperature that repairs it and changes no answer."""
+"""Confidence explained: why it is off, the Reliability panel, and a temperature that repairs it."""
 
 from __future__ import annotations
 
