@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.console.protocol import StreamBackground
 from app.console.shipped_models import FOLDER, attentive_weights, trained_knobs
 from app.console.shown_stream import ShownStream
 from knob_core import methods
@@ -18,7 +17,7 @@ from knob_core.library.film_strips import film_frames
 from knob_core.uploads import Pictures, Uploaded
 from knob_core.wrap.command import Command
 
-MOST_FRAMES = 2000  # of a stream that is looked at while knobs turn
+MOST_FRAMES = 3000  # of a stream that is looked at while knobs turn
 MOST_VALUES = 2_000_000  # logits in all: more would make a drag slow
 NEEDS_LABELS = "right answers, confident errors and miscalibration"
 
@@ -27,25 +26,12 @@ NEEDS_LABELS = "right answers, confident errors and miscalibration"
 class UploadedStream(ShownStream):
     """A stream with classes of its own."""
 
-    names: tuple[str, ...] = ()
     severity_known: bool = True
 
     @property
-    def drawn_severity(self) -> np.ndarray:
+    def drawn_severity(self) -> np.ndarray | None:
         """Nothing where nothing was recorded: 0 would say that the pictures were clean."""
-        known = super().drawn_severity
-        return known if self.severity_known else np.full_like(known, np.nan)
-
-    def background(self) -> StreamBackground:
-        """As a shipped stream's, with the visitor's classes."""
-        background = super().background()
-        short = background["short"] if self.names == CLASSES else list(self.names)
-        return {**background, "classes": list(self.names), "short": short}
-
-    @property
-    def labelled(self) -> bool:
-        """Some path has a label."""
-        return bool((self.branches.labels >= 0).any())
+        return self.branches.severity if self.severity_known else None
 
 
 def file_id(files: Sequence[tuple[str, bytes]]) -> str:
@@ -78,7 +64,7 @@ def of_logits(
     if uploaded.z_dyn is uploaded.z_static:
         notes.append("One classifier: its own past is the static branch, so a memory must be on for the knobs to act.")
     if not uploaded.labelled:
-        notes.append(f"The file has no labels: {NEEDS_LABELS} need them and stay empty.")
+        notes.append(f"The file has no labels: {NEEDS_LABELS} need them, and are not shown.")
     elif (unknown := int((branches.frame_labels < 0).all(axis=1).sum())) > 0:
         notes.append(f"{unknown} of {kept_paths} streams have no label; they do not count for {NEEDS_LABELS}.")
     notes += uploaded.notes
@@ -124,7 +110,7 @@ def of_pictures(
     if len(images) < len(pictures.images):
         notes.append(f"Shown are the first {len(images)} of {len(pictures.images)} frames.")
     if not (labels >= 0).any():
-        notes.append(f"The labels are unknown: {NEEDS_LABELS} stay empty.")
+        notes.append(f"The labels are unknown: {NEEDS_LABELS} are not shown.")
     pixels = np.moveaxis(images[film_frames(len(images))], 1, -1)
     return UploadedStream(
         id,

@@ -25,7 +25,7 @@ from app.results import result_files
 from knob_core.settings import Settings
 
 FILE = Path(__file__).resolve().parents[3] / "app" / "static" / "plot" / "features.js"
-TRACES = ("bar", "heatmap", "scatter")
+TRACES = ("bar", "heatmap", "ribbon", "scatter")
 OF_EVERY_TRACE = ("type", "xaxis", "yaxis")
 
 Found = dict[str, set[str]]
