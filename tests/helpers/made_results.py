@@ -11,9 +11,9 @@ import pandas as pd
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.results.benchmark_tables import METHODS, METRICS, OUTPUTS
 from app.results.learning_curves import SUBSETS
+from knob_core.methods import GATED
 
 TRAINING = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
-GATED = ("knob-ia", "ode-lite", "knob-ode")
 SEEDS = (0, 1, 2)
 
 
