@@ -63,7 +63,7 @@ def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> Non
     for output in ("fused", "fused_t_clean", "fused_t_corrupted"):
         for metric in cell_metrics.METRICS:
             assert cells[f"{output}_{metric}"].notna().all()
-    gated = cells["method"].isin(["knob-ia", "ode-lite", "knob-ode"])
+    gated = cells["method"].isin(GATED)
     assert cells.loc[gated, "dyn_nll"].notna().all()
     assert cells.loc[~gated, "dyn_nll"].isna().all()
 
