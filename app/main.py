@@ -19,6 +19,7 @@ PAGES = {  # file in app_pages, title; the first is the one that opens
     "learning": "Learning",
     "results": "Results",
     "your_stream": "Your stream",
+    "live": "Live",
     "lessons": "Lessons",
     "about": "About",
 }

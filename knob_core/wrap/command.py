@@ -32,8 +32,8 @@ class Command:
         check.knobs(self.zeta, self.omega_n, 1.0)
 
     def __call__(self, z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:
-        """u* (...) from logits (..., K)."""
-        return features(z_seen, z_now) @ np.asarray(self.weights)
+        """u* (...) from logits (..., K); a stream's does not depend on how many others there are, to the last bit."""
+        return (features(z_seen, z_now) * self.weights).sum(axis=-1)  # a matrix product would sum in another order
 
 
 def observe(z: np.ndarray, command: Command) -> np.ndarray:
