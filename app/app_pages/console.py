@@ -8,6 +8,7 @@ from app.console import compute_stream, console_component, session, stream_menus
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
 from app.server.background_jobs import Job, Jobs
+from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
 
 
@@ -73,6 +74,7 @@ def on_display() -> tuple[StreamChoice, ShownStream | None]:
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 session.console_state()
+page_layout.unseen_title("Console")
 notes, top, bottom = (st.container() for _ in range(3))  # the display must keep its place, or it is mounted anew
 stream, job = find_stream()
 with notes:

@@ -11,6 +11,7 @@ import streamlit as st
 from app.console import console_component, session
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState
+from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
 from app.your_stream import uploaded_stream
 from app.your_stream.uploaded_stream import UploadedStream
@@ -184,6 +185,7 @@ def export() -> None:
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+page_layout.unseen_title("Your stream")
 row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
 with row:
     upload()

@@ -325,6 +325,7 @@ export interface Card {
   rest: [string, string][];
   help: string;
   mood?: string; // "good" or "bad"
+  change?: string; // against the previous setting: "better", "worse" or ""
 }
 
 export interface ComparisonTable {

@@ -63,7 +63,7 @@ class KnobStream:
             settings = Settings()
             if self._source.knobs is not None:
                 settings = replace(settings, zeta=self._source.knobs[0], omega_n=self._source.knobs[1])
-        self._turning = threading.Lock()  # between hands: two turns at a time lose neither
+        self._turning = threading.Lock()  # two threads may turn the knobs at a time; neither turn is lost
         self._stepping = threading.Lock()  # between frames; a turn never waits for it
         self._settings = settings
         wanted = {"zeta": zeta, "omega_n": omega_n}

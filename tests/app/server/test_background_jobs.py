@@ -5,16 +5,10 @@ from __future__ import annotations
 import threading
 import time
 
+from jobs import finished
+
 from app.server import background_jobs
 from app.server.background_jobs import Cancelled, Job, Jobs
-
-
-def finished(job: Job) -> Job:
-    for _ in range(1200):
-        if job.over:
-            return job
-        time.sleep(0.05)
-    raise TimeoutError
 
 
 def test_results_are_kept_and_the_oldest_forgotten() -> None:
