@@ -121,8 +121,10 @@ def samples_figure(
     return card("samples", {"data": data, "layout": layout}, **words)
 
 
-def growth_figure(id: str, size: np.ndarray, omega_n: np.ndarray, danger: float, **words: Any) -> dict[str, Any]:
-    """|u| (n,) on a logarithmic scale, with the knob's position in a strip below it."""
+def growth_figure(
+    id: str, size: np.ndarray, omega_n: np.ndarray, wanted: Window | None, **words: Any
+) -> dict[str, Any]:
+    """|u| (n,) on a logarithmic scale, where its peak is wanted, and the knob's position in a strip below it."""
     low, high = -3.0, 6.0
     data = [
         line(np.clip(size, 10.0**low, 10.0**high), "gate", name="|u|", width=2.2),
@@ -138,6 +140,6 @@ def growth_figure(id: str, size: np.ndarray, omega_n: np.ndarray, danger: float,
         "xaxis": axis((0, len(size) - 1), "frames", anchor="y2"),
         "yaxis": axis((low, high), "size of u", type="log", domain=[0.26, 1], anchor="x", **size_ticks),
         "yaxis2": axis((0, 3.2), "ωₙ", [0, 3], domain=[0, 0.18], anchor="x", titlegap=40),
-        "shapes": [across(1, "command", "dot"), box(None, (danger, 10.0**high), "wrong/0.08")],
+        "shapes": [across(1, "command", "dot"), *([box(None, wanted, "static/0.16")] if wanted else [])],
     }
     return card(id, {"data": data, "layout": layout}, **words)
