@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from knob_core import gate
-from knob_core._arrays.checks import Array, namespace
+from knob_core._arrays.checks import A, Knob, namespace
 
 MAX_ELAPSED = 1e9  # frames; a year at 30 frames/s
 
@@ -23,12 +23,12 @@ def split(elapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return m.astype(np.int64), elapsed / m
 
 
-def step(command: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> tuple[Array, Array]:
+def step(command: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> tuple[A, A]:
     """`gate.step` without its checks, for arrays checked already and for graphs that must not fix a shape."""
     return _step(command, state, *gate.coefficients(zeta, omega_n, dt))  # (2, 2) and (2,), or one per stream
 
 
-def _step(command: Array, state: Array, a: Array, b: Array) -> tuple[Array, Array]:
+def _step(command: A, state: A, a: A, b: A) -> tuple[A, A]:
     u, v = state[..., 0], state[..., 1]
     e = command - u
     u, v = u + b[..., 0] * e + a[..., 0, 1] * v, b[..., 1] * e + a[..., 1, 1] * v
@@ -60,8 +60,8 @@ def advance(
 
 def coast(
     held: np.ndarray,  # (N,) or (N, K): what all these frames ask for
-    zeta: Array,
-    omega_n: Array,
+    zeta: float,
+    omega_n: float | np.ndarray,
     dt: np.ndarray,  # broadcasts against held: frames
     count: np.ndarray,  # alike: whole number of steps
     state: np.ndarray,  # (N, 2) or (N, K, 2)

@@ -15,16 +15,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import Array, namespace
+from knob_core._arrays.checks import namespace
 from knob_core.memories import _attentive_tensors as tensors
 from knob_core.memories._attentive_loops import Weights, attend, certainty
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LIMIT = 100.0  # no weight is larger in size
 
@@ -95,13 +98,13 @@ class Attentive(Memory):
         """u~, standardised."""
         return (np.asarray(u_star, np.float64) - self.u_mean) / self.u_scale
 
-    def run(self, frames: Inputs, zeta: Any, omega_n: Any, state: Any = None) -> Remembered:
+    def run(self, frames: Inputs[np.ndarray], zeta: Any, omega_n: Any, state: Any = None) -> Remembered[np.ndarray]:
         z = fused(frames)  # (R, T, K)
         return self.run_logits(z, zeta, omega_n, state, self.command(frames.u_star))
 
     def run_logits(
         self, z: np.ndarray, zeta: Any, omega_n: Any, state: Any = None, u: np.ndarray | None = None
-    ) -> Remembered:
+    ) -> Remembered[np.ndarray]:
         """The same for logits (R, T, K) and standardised commands (R, T); None for a model without u_star."""
         z = np.ascontiguousarray(z, np.float64)
         lead = z.shape[:2]
@@ -113,7 +116,9 @@ class Attentive(Memory):
         attend(z, u, np.broadcast_to(False, lead), *knobs, self._weights(), state, answer, g)
         return Remembered(answer, g, state)
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+    def advance(
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: float, omega_n: float, state: np.ndarray
+    ) -> Remembered[np.ndarray]:
         z, u = fused(now), self.command(now.u_star)
         state = np.where(gap.first[:, None, None], self.start(z), state)
         steps, dt = gaps.split(gap.elapsed)
@@ -126,17 +131,19 @@ class Attentive(Memory):
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
 
-    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+    def frame(
+        self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
+    ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
         state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
         return tensors.attend(z, u, zeta, omega_n, dt, self._weights(), state)
 
     def _coast(
-        self, held: Inputs, late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
+        self, held: Inputs[np.ndarray], late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
         zeta: float, omega_n: float, state: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
-        held, state = held.rows(late), state.copy()
+        held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
         omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
@@ -153,7 +160,7 @@ class Attentive(Memory):
         return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer)
 
 
-def fused(frames: Inputs) -> np.ndarray:
+def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
     """The frame's own fused logits, float64: what the network says without any memory."""
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 

@@ -43,8 +43,9 @@ def _first(value: Any) -> Any:
     return value[0] if value.ndim > 1 else value[0].item()
 
 
-def answer(remembered: Remembered, seen: np.ndarray, **rest: Any) -> Answer:
+def answer(remembered: Remembered[np.ndarray], seen: np.ndarray, **rest: Any) -> Answer:
     """Say everything about an answer with memory, of streams that have seen (N,) bool a good frame."""
+    assert remembered.z_memory is not None and remembered.z_eye is not None  # `advance` of every memory gives both
     fused = fusion.diagnose(remembered.z_memory, remembered.z_eye, remembered.g)
     probabilities = metrics.softmax(remembered.z)  # (N, K)
     return Answer(

@@ -160,7 +160,8 @@ class KnobStream:
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             self._state, self._now = state.check(found, self._rest(*shape)), now
-            self.settings = replace(settings, weights=self._settings.weights)  # those belong to model and settings file
+            own = self._settings  # weights and goals belong to model and settings file
+            self.settings = replace(settings, weights=own.weights, goals=own.goals)
 
     # One step
 

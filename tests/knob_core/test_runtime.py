@@ -18,6 +18,7 @@ from safetensors.numpy import save as save_safetensors
 from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
+from knob_core.goals import Goals
 from knob_core.response import State, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
@@ -644,3 +645,11 @@ def test_a_gap_is_answered_in_the_shape_of_the_frames_before_it():
     batch, single = KnobStream(wrap.classifier()), KnobStream(wrap.classifier())
     assert batch.step(np.array([[1.0, 2.0]])).label.shape == batch.step(None).label.shape == (1,)
     assert np.ndim(single.step(np.array([1.0, 2.0])).label) == np.ndim(single.step(None).label) == 0
+
+
+def test_a_loaded_state_leaves_the_goals_of_the_settings_file() -> None:
+    goals = Goals(delay=3)
+    stream = KnobStream(wrap.classifier(lambda frames: frames), settings=Settings(goals=goals))
+    stream.step(np.zeros((1, 4)))
+    stream.load_state_dict(stream.state_dict())
+    assert stream.settings.goals == goals
