@@ -2,14 +2,42 @@
 
 from functools import lru_cache
 
-from app.lessons import aliasing, critical, fogbank, lowpass, poles, pumping, resonance, ring, speed
+from app.lessons import (
+    aliasing,
+    attention,
+    calm,
+    critical,
+    fogbank,
+    lowpass,
+    poles,
+    pumping,
+    resonance,
+    ring,
+    rivals,
+    speed,
+    third,
+)
 from app.lessons.lesson import Family, Goal, Lesson, Prediction
 
 __all__ = ["FAMILIES", "Goal", "Lesson", "Prediction", "course"]
 
 FAMILIES: dict[str, Family] = {
     module.FAMILY.id: module.FAMILY
-    for module in (ring, critical, speed, poles, resonance, lowpass, fogbank, aliasing, pumping)
+    for module in (
+        ring,
+        critical,
+        speed,
+        poles,
+        resonance,
+        lowpass,
+        fogbank,
+        aliasing,
+        pumping,
+        calm,
+        attention,
+        rivals,
+        third,
+    )
 }
 
 

@@ -32,6 +32,8 @@ GLOSSARY = {  # a word as it occurs (a pattern), the word as it is listed, what 
     r"\bEMA\b": ("EMA", "exponential moving average: each new value moves it a fixed share of the way"),
     r"\bmemory\b": ("memory", "what the pictures have shown so far; it follows each frame's answer as a spring does"),
     r"\bcuts?\b": ("cut", "the moment when the stream shows another picture"),
+    r"\bnats\b": ("nat", "a unit of evidence: 1 nat makes something 2.7 times as likely as before, 2.3 nats ten times"),
+    r"\bz-plane\b": ("z-plane", "a map of the poles for a movement in frames; inside the circle it dies away"),
     r"\bexcess flips?\b": (
         "excess flips",
         "changes of the answer that no change of the picture explains, per 100 frames",

@@ -66,8 +66,45 @@ def pumping(n: Any) -> Answer:
     return {"rhythm": rhythm, "zeta": zeta}
 
 
+def calm(n: Any) -> Answer:
+    """Over-damped, and as slow as the delay allows."""
+    return {"zeta": 1.3, "omega_n": {0: 0.78, 3: 0.87, 4: 0.5, 5: 1.15, 1: 0.44}[n.streams]}
+
+
+def attention(n: Any) -> Answer:
+    """Found by trying: slow, and all ears."""
+    b, omega_n = {0: (3, 0.175), 1: (5, 0.046), 3: (2.1, 0.168), 4: (2.2, 0.14), 5: (1.4, 0.128)}[n.streams]
+    return {"attention": b, "omega_n": omega_n}
+
+
+def rivals(n: Any) -> Answer:
+    """Found by trying: it differs from set to set."""
+    zeta, omega_n = {0: (0.31, 0.3), 5: (1.5, 0.8), 3: (0.7, 0.245), 4: (0.92, 0.3), 1: (0.92, 0.3)}[n.streams]
+    return {"zeta": zeta, "omega_n": omega_n}
+
+
+def third(n: Any) -> Answer:
+    """Three poles of equal weight; ωₙ from the allowed lag."""
+    return {"third": 1.0, "zeta": 0.55, "omega_n": 2.48 / n.lag}
+
+
 MODEL_ANSWERS: dict[str, Callable[[Any], Answer]] = {
-    answer.__name__: answer for answer in (ring, critical, speed, poles, resonance, lowpass, fogbank, aliasing, pumping)
+    answer.__name__: answer
+    for answer in (
+        ring,
+        critical,
+        speed,
+        poles,
+        resonance,
+        lowpass,
+        fogbank,
+        aliasing,
+        pumping,
+        calm,
+        attention,
+        rivals,
+        third,
+    )
 }
 
 
