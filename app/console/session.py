@@ -18,7 +18,8 @@ from app.server import garbage_collector
 from app.server.drag_endpoint import FIELDS, DragEndpoint
 from app.server.streamlit_internals import component_value
 
-OTHER_PAGES = ("lesson", "lessons", "cells")  # link parameters of other pages: each reads and checks its own
+# link parameters of other pages: each reads and checks its own
+OTHER_PAGES = ("lesson", "lessons", "student", "name", "dials", "hide", "cells")
 
 
 def console_state() -> ConsoleState:

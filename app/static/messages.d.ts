@@ -219,6 +219,7 @@ export interface KnobSpec {
   ticks: number[];
   zones: [number, number, string][]; // from, to, kind
   help: string;
+  even_below?: number; // steps are even below this value, ratios above; for a knob that begins at 0
   trained?: number | null; // the value that training found
 }
 
