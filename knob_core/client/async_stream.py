@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from knob_core.client.session import Lost, Session, refused_for_good, waits
+from knob_core.client.stream import MOST_REPLIES
 from knob_core.serving.messages import Answer, Reply
 
 
@@ -22,7 +23,7 @@ class AsyncStream:
         self.session = Session(url, id, **options)
         self._give_up, self._timeout = give_up, timeout
         self._socket: Any = None
-        self._replies: deque[Reply] = deque()
+        self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)
         self._connecting = asyncio.Lock()
 
     async def __aenter__(self) -> AsyncStream:
@@ -57,8 +58,9 @@ class AsyncStream:
     async def send(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> int:
         """Send without waiting; the frame's number."""
         await self._connected()
-        number, message = self.session.send(frame, self.session.owed(elapsed, time), time)
-        await self._sent(message)
+        number, messages = self.session.send(frame, elapsed, time)
+        for message in messages:
+            await self._sent(message)
         return number
 
     async def reply(self) -> Reply:
@@ -112,6 +114,8 @@ class AsyncStream:
         reply, messages = self.session.received(text)
         for message in messages:
             await self._socket.send(message)
+        if reply is None:
+            return
         if reply["type"] in ("answer", "dropped", "refused"):
             self._replies.append(reply)
         if reply["type"] == "hello":

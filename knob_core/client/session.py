@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import random
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
-from knob_core.serving.messages import PROTOCOL, Answer, Header, Hello, Kind, Reply, pack
+from knob_core.serving.messages import PROTOCOL, Header, Hello, Kind, Reply, pack
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
 
@@ -48,7 +47,10 @@ class Session:
         self.waiting: OrderedDict[int, Sent] = OrderedDict()  # without an answer
         self._kept: OrderedDict[int, Sent] = OrderedDict()  # the last `replay` answered ones
         self.hello: Hello | None = None
-        self._again: set[int] = set()  # answered before, sent again: the caller knows their answers
+        self._again: dict[int, Sent] = {}  # answered before, sent again: the caller knows their answers
+        self._backlog: deque[int] = deque()  # to be sent again, as the service's queue allows
+        self._flying: set[int] = set()  # sent on this connection, not answered yet
+        self._owed = 0  # frames that the service has forgotten, to be told with the next one
 
     # Connecting
 
@@ -71,9 +73,12 @@ class Session:
 
     # Frames out
 
-    def send(self, frame: Any, elapsed: float | None = None, time: float | None = None) -> tuple[int, bytes]:
-        """(number, message) of the next frame; it is kept until its answer comes."""
+    def send(self, frame: Any, elapsed: float | None = None, time: float | None = None) -> tuple[int, list[bytes]]:
+        """(number, messages to be sent now) of the next frame; it is kept until its answer comes."""
         kind, content, shape, dtype = self._packed(frame)
+        if self._owed and time is None:
+            elapsed = (elapsed or 1.0) + self._owed
+        self._owed = 0
         self.number += 1
         header: Header = {"kind": kind, "number": self.number}
         if shape is not None:
@@ -87,7 +92,11 @@ class Session:
         if self._probabilities:
             header["probabilities"] = True
         self.waiting[self.number] = Sent(header, content)
-        return self.number, pack(header, content)
+        if self._backlog:  # older ones come first
+            self._backlog.append(self.number)
+            return self.number, []
+        self._flying.add(self.number)
+        return self.number, [pack(header, content)]
 
     def _packed(self, frame: Any) -> tuple[Kind, bytes, list[int] | None, str | None]:
         if frame is None:
@@ -115,58 +124,56 @@ class Session:
 
     # Replies in
 
-    def received(self, text: str | bytes) -> tuple[Reply, list[bytes]]:
-        """(what the service said, messages to be sent now). A reply that the caller knows already has type "known"."""
+    def received(self, text: str | bytes) -> tuple[Reply | None, list[bytes]]:
+        """(what the service said, messages to be sent now); None instead of a reply that the caller knows already."""
         reply: Any = json.loads(text)
         if reply["type"] == "hello":
-            return reply, self._welcomed(reply)
-        if reply["type"] == "dropped":
-            for number in reply["frames"]:
-                self._settled(number)
-        elif reply["type"] in ("answer", "refused") and reply["frame"] is not None:
-            if reply["frame"] in self._again:
-                self._again.discard(reply["frame"])
-                return {**reply, "type": "known"}, []
-            if reply["frame"] not in self.waiting and reply["frame"] <= self.told:
-                return {**reply, "type": "known"}, []
-            self._settled(reply["frame"], keep=reply["type"] == "answer")
-        return reply, []
+            self._welcomed(reply)
+            return reply, self._next()
+        numbers = reply["frames"] if reply["type"] == "dropped" else [reply.get("frame")]
+        if reply["type"] == "closing" or None in numbers:
+            return reply, []
+        self._flying.difference_update(numbers)
+        new = [number for number in numbers if number in self.waiting]
+        for number in numbers:
+            sent = self._again.pop(number, None) or self.waiting.get(number)
+            self._settled(number, sent if reply["type"] == "answer" else None)
+        return reply if new else None, self._next()
 
-    def _settled(self, number: int, keep: bool = False) -> None:
-        sent = self.waiting.pop(number, None)
+    def _next(self) -> list[bytes]:
+        """Frames to be sent again, as many as the service's queue has room for."""
+        messages = []
+        while self._backlog and len(self._flying) < self.window:
+            number = self._backlog.popleft()
+            self._flying.add(number)
+            messages.append(pack(*(self._again.get(number) or self.waiting[number])))
+        return messages
+
+    def _settled(self, number: int, keep: Sent | None = None) -> None:
+        self.waiting.pop(number, None)
         self.told = max(self.told, number)
-        if sent is not None and keep and self._replay:
-            self._kept[number] = sent
+        if keep is not None and self._replay:
+            self._kept[number] = keep
             while len(self._kept) > self._replay:
                 self._kept.popitem(last=False)
 
-    def _welcomed(self, hello: Hello) -> list[bytes]:
+    def _welcomed(self, hello: Hello) -> None:
         first, self.hello = self.hello is None, hello
+        self._flying.clear()
         if first and not self.waiting and not self.number:
             self.number = self.told = hello["frame"]  # a stream that somebody began
-            return []
+            return
         stands = hello["frame"]
-        kept = {number: sent for number, sent in self._kept.items() if number > stands}
-        resend = {**kept, **{number: sent for number, sent in self.waiting.items() if number > stands}}
-        self._again = set(kept)
-        missing = min(resend, default=self.number + 1) - 1 - stands
-        messages = []
-        for k, (number, sent) in enumerate(sorted(resend.items())):
-            header = sent.header
-            if k == 0 and missing > 0 and "time" not in header:
-                header = {**header, "elapsed": header.get("elapsed", 1.0) + missing}
-                if number in self.waiting:
-                    self.waiting[number] = Sent(header, sent.content)
-            messages.append(pack(header, sent.content))
-        self._owed = 0 if resend else max(0, missing)
-        return messages
-
-    _owed = 0  # frames that were lost, to be told with the next one
-
-    def owed(self, elapsed: float | None, time: float | None) -> float | None:
-        """`elapsed` of the next frame, with those that the service has forgotten."""
-        lost, self._owed = self._owed, 0
-        return elapsed if not lost or time is not None else (elapsed or 1.0) + lost
+        self._again = {number: sent for number, sent in {**self._kept, **self._again}.items() if number > stands}
+        self._backlog = deque(sorted({*self._again, *(number for number in self.waiting if number > stands)}))
+        missing = max(0, (self._backlog[0] if self._backlog else self.number + 1) - 1 - stands)
+        self._owed = 0 if self._backlog else missing
+        if self._backlog and missing:
+            first_again = self._again if self._backlog[0] in self._again else self.waiting
+            sent = first_again[self._backlog[0]]
+            if "time" not in sent.header:
+                longer: Header = {**sent.header, "elapsed": sent.header.get("elapsed", 1.0) + missing}
+                first_again[self._backlog[0]] = Sent(longer, sent.content)
 
     def unanswered(self) -> list[int]:
         """Frames that were answered, but whose answers the service no longer has."""
@@ -177,13 +184,10 @@ class Session:
 
     def give_up(self, number: int) -> Reply:
         """What a caller is told of such a frame."""
-        self._settled(number)
+        self.waiting.pop(number, None)
+        self.told = max(self.told, number)
         cause = "the connection broke before the answer arrived; the frame is in the stream's state"
         return {"type": "refused", "stream": self.id, "frame": number, "cause": cause, "code": "full"}
-
-
-def answer_of(reply: Reply) -> Answer | None:
-    return reply if reply["type"] == "answer" else None
 
 
 def waits(give_up: float) -> Any:
@@ -205,6 +209,3 @@ def refused_for_good(error: Exception) -> str | None:
         return str(json.loads(response.body)["error"])  # type: ignore[union-attr]
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"the service answered {status}"
-
-
-FOREVER = math.inf

@@ -10,6 +10,9 @@ from typing import Any
 from knob_core.client.session import Lost, Session, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
+MOST_WAITING = 64  # frames without an answer; then sending waits
+MOST_REPLIES = 10_000  # that nobody has read; then the oldest are forgotten
+
 
 class Stream:
     """One stream. It connects when it is first used, and again whenever the connection breaks."""
@@ -19,7 +22,7 @@ class Stream:
         self.session = Session(url, id, **options)
         self._give_up, self._timeout = give_up, timeout
         self._socket: Any = None
-        self._replies: deque[Reply] = deque()  # that came while something else was waited for
+        self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)  # that came while something else was waited for
 
     def __enter__(self) -> Stream:
         self._connected()
@@ -52,8 +55,11 @@ class Stream:
     def send(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> int:
         """Send without waiting; the frame's number."""
         self._connected()
-        number, message = self.session.send(frame, self.session.owed(elapsed, time), time)
-        self._sent(message)
+        while len(self.session.waiting) >= MOST_WAITING:
+            self._read()
+        number, messages = self.session.send(frame, elapsed, time)
+        for message in messages:
+            self._sent(message)
         return number
 
     def reply(self) -> Reply:
@@ -103,6 +109,8 @@ class Stream:
         reply, messages = self.session.received(text)
         for message in messages:
             self._socket.send(message)
+        if reply is None:
+            return
         if reply["type"] in ("answer", "dropped", "refused"):
             self._replies.append(reply)
         if reply["type"] == "hello":

@@ -104,7 +104,7 @@ class Stepper:
                 for i, s in zip(items, settings, strict=True)]  # fmt: skip
         gap, after = clock.since_last(old, *np.array(told).T)
         wrong = ~clock.in_range(gap)
-        for k in np.flatnonzero(wrong):
+        for k in np.flatnonzero(wrong).tolist():
             causes[places[k]] = f"time makes {gap[k]:g} frames, expected {clock.ALLOWED}"
         gap = np.where(old.seen, gap, 1.0)
         groups: dict[Any, list[int]] = defaultdict(list)

@@ -161,7 +161,7 @@ async def turn(request: Request, service: Service, caller: Caller) -> Response:
             changes = settings_file.as_dict(settings_file.Settings(**changes))
     scope = _scope(request)
     clear = request.query_params.get("clear", "false") == "true" and not scope
-    options = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
+    options: dict[str, Any] = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
     return JSONResponse(service.engine.knobs.turn(changes, caller.name, **options, **scope).to_json())
 
 
@@ -189,8 +189,8 @@ def _if_revision(table: dict[str, Any]) -> int | None:
     return revision
 
 
-def _scope(request: Request) -> dict[str, str]:
-    found = {name: request.path_params[name] for name in ("group", "stream") if name in request.path_params}
+def _scope(request: Request) -> dict[str, Any]:
+    found: dict[str, Any] = {name: x for name, x in request.path_params.items() if name in ("group", "stream")}
     for name, value in found.items():
         require_id(name, value)
     return found

@@ -96,8 +96,8 @@ async def stream_socket(socket: WebSocket) -> None:
         for task in (sender, receiver):
             task.cancel()
         await asyncio.gather(sender, receiver, return_exceptions=True)
-        if receiver.done() and not receiver.cancelled() and (error := receiver.exception()) is not None:
-            log.error("a socket failed", exc_info=error)
+        if receiver.done() and not receiver.cancelled() and (failure := receiver.exception()) is not None:
+            log.error("a socket failed", exc_info=failure)
     finally:
         service.engine.part(id, sink)
         log.info("socket closed", extra={"stream": id, "cause": connection.close[1] if connection.close else "client"})
@@ -131,6 +131,8 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
             service.engine.submit(id, frame, picture=picture)
             bad = 0
         except ValueError as error:
+            if service.draining:  # not taken: the client is told to come back, and sends it again then
+                continue
             code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
             connection.sink({"type": "refused", "stream": id, "frame": number, "cause": str(error), "code": code})  # type: ignore[typeddict-item]
             bad += 1
