@@ -32,7 +32,8 @@ from train import commands
 KINDS = (OFF.name, PLAIN.name, Attentive.name)  # `memory_kind` 0, 1, 2
 STATE = ("gate", "memory", "attentive", "seen")
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_kind", *STATE)
-OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE))
+BRANCHES = ("z_static", "z_dyn", "u_star")  # for those who keep memory and gate themselves, as `knob serve` does
+OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE), *BRANCHES)
 TOLERANCE = 1e-4  # in probability
 OPSET = 23  # the newest that torch's exporter writes
 Arrays = dict[str, np.ndarray]
@@ -81,7 +82,8 @@ class Frame(nn.Module):
         )
         fused = fusion.diagnose(z_memory, z_eye, g)
         state = (x - self.rest, kinds[1].state, kinds[2].state, torch.ones_like(seen))
-        return torch.softmax(z / self.temperature, -1), g, u, fused.t_eff, fused.csr, *state
+        branches = (x + 0 for x in (z_static, z_dyn, u_star))  # an output must not be another one itself
+        return torch.softmax(z / self.temperature, -1), g, u, fused.t_eff, fused.csr, *state, *branches
 
 
 def weights_of(model: GatedClassifier, settings: Settings = HOME) -> Attentive:
