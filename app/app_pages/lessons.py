@@ -127,4 +127,3 @@ if lesson.id in lesson_state().done:
 steps(number)
 session.page_link_value("lesson", lesson.id)
 session.write_link()
-session.exclude_from_collection()

@@ -12,7 +12,7 @@ import numpy as np
 from app.console.shipped_models import path_of
 from app.console.stream_choice import StreamChoice
 from app.server import garbage_collector
-from app.server.background_jobs import Cancelled, Job
+from app.server.background_jobs import Job, Jobs
 from knob_core.branches import Branches
 from knob_core.data import load_sample
 from knob_core.library.film_strips import film_frames
@@ -33,8 +33,6 @@ class ComputedStream:
 def compute(job: Job) -> ComputedStream:
     """The branches of every frame of every realisation, batch by batch."""
     choice: StreamChoice = job.key
-    if job.stop.is_set():
-        raise Cancelled
     if choice.frames * choice.realisations > MOST_FRAMES:
         raise ValueError(
             f"frames x realisations is {choice.frames * choice.realisations}, expected at most {MOST_FRAMES}"
@@ -63,8 +61,7 @@ def compute(job: Job) -> ComputedStream:
     )
     done = 0
     for batch in stream.batches(BATCH):
-        if job.stop.is_set():
-            raise Cancelled
+        job.go_on()
         with torch.inference_mode():
             outputs = model(batch.images.to(device))  # drawn on the CPU: other devices draw other noise
         where = (batch.realisation, batch.frame)
@@ -75,3 +72,7 @@ def compute(job: Job) -> ComputedStream:
     label = np.full(choice.realisations, labels[choice.image], np.int64)
     film = np.rint(np.stack(pixels) * 255).astype(np.uint8)
     return ComputedStream(Branches(z_static, z_dyn, u_star, label, severity.astype(np.float32)), film)
+
+
+JOBS = Jobs(lambda job: compute(job))
+"""The process's computations; in no cache of Streamlit's, which any visitor can clear."""
