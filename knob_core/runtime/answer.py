@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import fusion, metrics
+from knob_core import fusion
 from knob_core.memories import Remembered
 
 
@@ -46,7 +46,8 @@ def _first(value: Any) -> Any:
 def answer(remembered: Remembered, seen: np.ndarray, **rest: Any) -> Answer:
     """Say everything about an answer with memory, of streams that have seen (N,) bool a good frame."""
     fused = fusion.diagnose(remembered.z_memory, remembered.z_eye, remembered.g)
-    probabilities = metrics.softmax(remembered.z)  # (N, K)
+    e = np.exp(remembered.z - remembered.z.max(axis=-1, keepdims=True))
+    probabilities = e / e.sum(axis=-1, keepdims=True)  # (N, K); metrics.softmax adds in an order that depends on N
     return Answer(
         probabilities=probabilities,
         label=np.where(seen, probabilities.argmax(axis=-1), -1),
