@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from knob_core import checkpoint, files, fusion
 from knob_core import settings as settings_file
+from knob_core.gates import Gate
 from knob_core.memories import OFF, PLAIN, Attentive, Inputs
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
@@ -31,7 +32,8 @@ from train import commands
 KINDS = (OFF.name, PLAIN.name, Attentive.name)  # `memory_kind` 0, 1, 2
 STATE = ("gate", "memory", "attentive", "seen")
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_kind", *STATE)
-OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE))
+BRANCHES = ("z_static", "z_dyn", "u_star")  # for those who keep memory and gate themselves, as `knob serve` does
+OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE), *BRANCHES)
 TOLERANCE = 1e-4  # in probability
 OPSET = 23  # the newest that torch's exporter writes
 Arrays = dict[str, np.ndarray]
@@ -44,7 +46,7 @@ class Frame(nn.Module):
     Both memories go on whatever `memory_kind` says, so that it may be changed at any frame.
     """
 
-    rest: Tensor  # (2,) of the gate; the state `x` is counted from it, so that a stream begins with zeros
+    rest: Tensor  # (2,) or more, of the gate; the state `x` is counted from it, so that a stream begins with zeros
 
     def __init__(self, model: GatedClassifier, settings: Settings = HOME) -> None:
         super().__init__()
@@ -80,7 +82,8 @@ class Frame(nn.Module):
         )
         fused = fusion.diagnose(z_memory, z_eye, g)
         state = (x - self.rest, kinds[1].state, kinds[2].state, torch.ones_like(seen))
-        return torch.softmax(z / self.temperature, -1), g, u, fused.t_eff, fused.csr, *state
+        branches = (x + 0 for x in (z_static, z_dyn, u_star))  # an output must not be another one itself
+        return torch.softmax(z / self.temperature, -1), g, u, fused.t_eff, fused.csr, *state, *branches
 
 
 def weights_of(model: GatedClassifier, settings: Settings = HOME) -> Attentive:
@@ -88,10 +91,10 @@ def weights_of(model: GatedClassifier, settings: Settings = HOME) -> Attentive:
     return settings.weights or model.attentive or Attentive()
 
 
-def first_state(streams: int, num_classes: int) -> Arrays:
+def first_state(streams: int, num_classes: int, gate: Gate) -> Arrays:
     """The state to start with."""
     return {
-        "gate": np.zeros((streams, 2), np.float32),
+        "gate": np.zeros((streams, len(gate.rest)), np.float32),
         "memory": np.zeros((streams, num_classes, 2), np.float32),
         "attentive": np.zeros((streams, num_classes + 1, 2), np.float32),
         "seen": np.zeros(streams, bool),
@@ -110,7 +113,7 @@ def about(model: GatedClassifier, settings: Settings = HOME) -> dict[str, Any]:
 def trace(model: GatedClassifier, settings: Settings = HOME) -> torch.export.ExportedProgram:
     """The graph of one frame, for any number of streams."""
     scalar = [torch.tensor(value) for value in (0.7, 0.4, 1.0)]
-    state = [torch.from_numpy(array) for array in first_state(3, model.num_classes).values()]
+    state = [torch.from_numpy(array) for array in first_state(3, model.num_classes, model.dynamics).values()]
     streams = {0: torch.export.Dim("streams")}
     arguments = (torch.rand(3, 3, SIZE, SIZE), *scalar, torch.tensor(2, dtype=torch.int32), *state)
     shapes = (streams, None, None, None, None, *(streams for _ in state))
@@ -190,7 +193,7 @@ def largest_difference(
     """Largest difference in probability from `KnobStream`, while every input changes: pictures, knobs, dt, memory."""
     rng = np.random.default_rng(seed)
     stream = KnobStream(model, device="cpu", settings=settings)
-    state, worst = first_state(streams, model.num_classes), 0.0
+    state, worst = first_state(streams, model.num_classes, model.dynamics), 0.0
     still = _patches(streams, rng)
     for _ in range(frames):
         still = np.where(rng.random((streams, 1, 1, 1)) < 0.1, _patches(streams, rng), still)

@@ -12,7 +12,7 @@ import numpy as np
 from app.console.shipped_models import path_of
 from app.console.stream_choice import StreamChoice
 from app.server import garbage_collector
-from app.server.background_jobs import Cancelled, Job
+from app.server.background_jobs import Job, Jobs
 from knob_core.branches import Branches
 from knob_core.data import CLASSES, load_sample
 from knob_core.library.film_strips import film_frames
@@ -34,8 +34,6 @@ class ComputedStream:
 def compute(job: Job) -> ComputedStream:
     """The branches of every frame of every realisation, batch by batch."""
     choice: StreamChoice = job.key
-    if job.stop.is_set():
-        raise Cancelled
     if choice.frames * choice.realisations > MOST_FRAMES:
         raise ValueError(
             f"frames x realisations is {choice.frames * choice.realisations}, expected at most {MOST_FRAMES}"
@@ -71,8 +69,7 @@ def compute(job: Job) -> ComputedStream:
     )
     done = 0
     for batch in stream.batches(BATCH):
-        if job.stop.is_set():
-            raise Cancelled
+        job.go_on()
         with torch.inference_mode():
             outputs = model(batch.images.to(device))  # drawn on the CPU: other devices draw other noise
         where = (batch.realisation, batch.frame)
@@ -82,3 +79,7 @@ def compute(job: Job) -> ComputedStream:
     pixels = [stream.frames(int(t), int(t) + 1)[0].permute(1, 2, 0).numpy() for t in film_frames(choice.frames)]
     film = np.rint(np.stack(pixels) * 255).astype(np.uint8)
     return ComputedStream(Branches(z_static, z_dyn, u_star, truth, severity.astype(np.float32), content), film)
+
+
+JOBS = Jobs(lambda job: compute(job))
+"""The process's computations; in no cache of Streamlit's, which any visitor can clear."""

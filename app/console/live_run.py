@@ -36,6 +36,8 @@ class LiveRun:
             self.response = blank(paths, frames, classes)
             self.state, self.t, self.turns = None, 0, []
         acting = replace(settings, goals=HOME.goals, frame_rate=HOME.frame_rate)
+        if self.turns and self.turns[-1][0] == self.t:
+            self.turns.pop()  # turned again before a frame came: no frame has seen that setting
         if not self.turns or self.turns[-1][1] != acting:
             self.turns.append((self.t, acting))
         while self.due > 0:
@@ -47,7 +49,8 @@ class LiveRun:
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count
             self.due -= count
-        self.turns = [turn for turn in self.turns if turn[0] > self.t - frames] or self.turns[-1:]
+        while len(self.turns) > 1 and self.turns[1][0] <= self.t - frames:
+            self.turns.pop(0)  # swept over; the first one that is left is the setting at the screen's beginning
 
     def window(self, branches: Branches, response: Response | None = None) -> tuple[Branches, Response]:
         """The frames on the screen in the order in which they arrived, for measuring; of `response` where given."""

@@ -4,6 +4,7 @@
     -------                                             ------
     component is mounted          <-- Mount ---         page script runs (Streamlit)
     stream's fixed part           <-- StreamBackground  page script runs (Streamlit)
+    WebSocket is open             --- Request -->       app.server.drag_endpoint, no answer
     knob moves, WebSocket         --- Request -->       app.server.drag_endpoint -> controller
     display is redrawn            <-- Update ---        the same WebSocket
     knob is released              --- Controls -->      Streamlit, so that link and menus follow
@@ -70,7 +71,7 @@ class ViewRequest(TypedDict):
 
 
 class Request(TypedDict):
-    """One message on the WebSocket."""
+    """One message on the WebSocket; the first one has the token alone, and no answer."""
 
     token: str  # opens the endpoint of one session
     controls: NotRequired[Controls]

@@ -219,6 +219,7 @@ export interface KnobSpec {
   ticks: number[];
   zones: [number, number, string][]; // from, to, kind
   help: string;
+  even_below?: number; // steps are even below this value, ratios above; for a knob that begins at 0
   trained?: number | null; // the value that training found
 }
 
@@ -325,6 +326,7 @@ export interface Card {
   rest: [string, string][];
   help: string;
   mood?: string; // "good" or "bad"
+  change?: string; // against the previous setting: "better", "worse" or ""
 }
 
 export interface ComparisonTable {

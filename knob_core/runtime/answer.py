@@ -29,8 +29,8 @@ class Answer:
     csr: np.ndarray  # (N,) <= 1, NaN where nothing was seen
     missing: np.ndarray  # (N,) bool: no good frame this time, the last one was held
     age: np.ndarray  # (N,) frames since the last good frame, 0 now
-    zeta: float  # the knobs that acted, both of one turn
-    omega_n: float  # rad/frame
+    zeta: float  # the knobs that acted, both of one turn; (N,) where every stream has its own
+    omega_n: float  # rad/frame, alike
 
     def single(self) -> Answer:
         """The only stream's answer, as plain numbers."""

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import gaps, methods
+from knob_core import methods
 from knob_core import settings as settings_file
 from knob_core._arrays.checks import is_tensor
+from knob_core.runtime import clock as clocks
 from knob_core.runtime import state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer
@@ -62,7 +63,7 @@ class KnobStream:
             settings = Settings()
             if self._source.knobs is not None:
                 settings = replace(settings, zeta=self._source.knobs[0], omega_n=self._source.knobs[1])
-        self._turning = threading.Lock()  # between hands: two turns at a time lose neither
+        self._turning = threading.Lock()  # two threads may turn the knobs at a time; neither turn is lost
         self._stepping = threading.Lock()  # between frames; a turn never waits for it
         self._settings = settings
         wanted = {"zeta": zeta, "omega_n": omega_n}
@@ -205,16 +206,11 @@ class KnobStream:
         given = np.array(value, np.float64)  # ours: the state keeps it
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
             raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
-        given = np.broadcast_to(given, old.seen.shape)
-        if time is None:
-            gap, clock = given, old.time + given / frame_rate
-        else:
-            known = np.isfinite(old.time)
-            gap, clock = np.where(known, (given - np.where(known, old.time, 0.0)) * frame_rate, 1.0), given
-        wrong = np.flatnonzero(~((gap > 0) & (gap <= gaps.MAX_ELAPSED)))
+        frames, seconds = (given, np.nan) if time is None else (np.nan, given)
+        gap, clock = clocks.since_last(old, frames, seconds, frame_rate)
+        wrong = np.flatnonzero(~clocks.in_range(gap))
         if len(wrong):
-            allowed = f"more than 0 and at most {gaps.MAX_ELAPSED:g}"
-            raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {allowed}")
+            raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {clocks.ALLOWED}")
         return np.where(old.seen, gap, 1.0), clock
 
 

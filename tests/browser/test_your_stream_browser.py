@@ -8,6 +8,7 @@ from typing import Any
 import browser as real
 import numpy as np
 import pytest
+from browser import knob
 from console_answers import readouts
 from pages import opened
 from PIL import Image
@@ -46,7 +47,7 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
 
         first = shown()
         assert first == pytest.approx(computed(), abs=0.051)
-        page.get_by_role("slider", name="ωₙ").first.focus()
+        knob(page, "ωₙ").focus()
         page.keyboard.press("End")
         real.settle(page)
         assert shown() == pytest.approx(computed(), abs=0.051) and shown() > first

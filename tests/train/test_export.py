@@ -76,7 +76,7 @@ def test_all_that_the_frame_function_says_is_what_the_runtime_says(kind):
     model, rng = make("knob-ode"), np.random.default_rng(1)
     call, stream = eager(model), KnobStream(model, device="cpu", zeta=0.7, omega_n=0.3)
     stream.memory = kind
-    state = export.first_state(2, model.num_classes)
+    state = export.first_state(2, model.num_classes, model.dynamics)
     shared = {"zeta": np.float32(0.7), "omega_n": np.float32(0.3), "dt": np.float32(1.0)}
     for _ in range(20):
         images = export._patches(2, rng).astype(np.float32)

@@ -140,14 +140,16 @@ export class Panel {
   writeTable(rows) {
     const { side } = this;
     setIfChanged(side, "hidden", !rows.length);
-    const shape = rows.map((cells) => cells.length).join();
+    const heading = (/** @type {string} */ text, /** @type {number} */ i, /** @type {number} */ j) =>
+      (i === 0 || j === 0) && text !== ""; // an empty cell is no heading
+    const shape = rows.map((cells, i) => cells.map((text, j) => Number(heading(text, i, j))).join("")).join();
     if (this.tableShape !== shape) {
       this.tableShape = shape;
       side.replaceChildren();
       const table = addElement("table", "", side);
       rows.forEach((cells, i) => {
         const row = addElement("tr", "", table);
-        cells.forEach((_, j) => addElement(i === 0 || j === 0 ? "th" : "td", "", row));
+        cells.forEach((text, j) => addElement(heading(text, i, j) ? "th" : "td", "", row));
       });
     }
     const cells = side.querySelectorAll("th, td");

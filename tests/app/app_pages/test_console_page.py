@@ -14,6 +14,7 @@ import made_streams
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.server.background_jobs import Jobs
 from knob_core import library
 from knob_core.goals import Goals
 from knob_core.library import film_strips
@@ -35,8 +36,9 @@ def assets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The app looks at made-up streams; what was cached of others is forgotten."""
     import streamlit as st
 
-    from app.console import shipped_models
+    from app.console import compute_stream, shipped_models
 
+    monkeypatch.setattr(compute_stream, "JOBS", Jobs(lambda job: compute_stream.compute(job)))
     for module, name in ((library, "streams"), (library, "load_stream"), (film_strips, "load")):
         function = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, _f=function, **k: _f(*a, **{**k, "root": folder}))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from jobs import finished
 
 from app.console import compute_stream, shipped_models
 from app.console.stream_choice import StreamChoice
@@ -29,14 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     torch.manual_seed(0)
     checkpoint.save(models.build("knob-ode", width=4).eval(), tmp_path / "knob-ode-s0.safetensors")
     return tmp_path
-
-
-def finished(job: Job) -> Job:
-    for _ in range(1200):
-        if job.over:
-            return job
-        time.sleep(0.05)
-    raise TimeoutError
 
 
 def test_it_is_what_the_model_says(folder: Path) -> None:

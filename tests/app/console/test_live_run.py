@@ -62,3 +62,14 @@ def test_turns_are_forgotten_when_swept_over(stream: ShownStream) -> None:
     for i in range(40):
         play(live, stream, Settings(zeta=0.5 + 0.01 * (i % 2)), 30)
     assert len(live.turns) <= stream.frames // 30 + 1
+
+
+def test_many_turns_at_one_frame_are_one(stream: ShownStream) -> None:
+    live = LiveRun()
+    play(live, stream, Settings(), stream.frames + 20)
+    live.due = 0
+    for i in range(3000):  # paused, and somebody plays with the knob
+        live.advance(stream.branches, Settings(zeta=0.5 + 0.0001 * i), stream.method)
+    assert len(live.turns) == 2 and live.marks(stream.frames) == [20]
+    live.advance(stream.branches, Settings(), stream.method)  # and back
+    assert live.marks(stream.frames) == []

@@ -44,6 +44,12 @@ def npz(**arrays: np.ndarray) -> bytes:
     return file.getvalue()
 
 
+def npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
 def opened() -> AppTest:
     at = AppTest.from_file(str(PAGE), default_timeout=60).run()
     assert not at.exception, at.exception
@@ -62,6 +68,12 @@ def said(at: AppTest) -> str:
 
 def shown(at: AppTest) -> uploaded_stream.UploadedStream:
     return at.session_state["own_stream"]
+
+
+def test_the_page_says_how_much_it_takes_and_how_long_it_stays() -> None:
+    words = " ".join(element.value for element in opened().markdown)
+    assert "up to 50 MB a file and 100 MB in all; 1,000 MB for all visitors together" in words
+    assert "some minutes after you close the" in words and "temporary file" in words and "never written" not in words
 
 
 def test_without_a_file_the_page_says_what_it_takes():
@@ -144,6 +156,16 @@ def test_other_streams_of_the_file_can_be_put_on_the_scope():
     at = given(opened(), "mine.npz", npz(logits=logits()[0]))
     at.number_input[0].set_value(3).run()
     assert not at.exception
+
+
+def test_only_what_is_shown_of_a_file_is_kept() -> None:
+    z = np.random.default_rng(0).normal(size=(40, 3000, 40)).astype(np.float32)
+    whole = read_logits("a.npy", npy(z))
+    stream, _ = uploaded_stream.of_logits("a", "a", whole)
+    kept = stream.uploaded
+    assert kept is not None and kept.z_static.size <= uploaded_stream.MOST_VALUES and kept.z_dyn is kept.z_static
+    assert all(array.base is None for array in (kept.z_static, kept.labels))  # a view would keep the whole file
+    assert np.shares_memory(kept.z_static, stream.branches.z_static)
 
 
 def test_a_long_upload_is_cut_and_says_so():
@@ -292,7 +314,9 @@ def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkey
 
     monkeypatch.setattr(display, "update", slow)
     text = json.dumps({"token": at.session_state["own_console_endpoint"].token, "controls": controls})
-    speaker = threading.Thread(target=drag_endpoint.answer_text, args=(text,))
+    asked = drag_endpoint.read(text)
+    assert asked is not None
+    speaker = threading.Thread(target=asked[0].answer, args=asked[1:])
     speaker.start()
     begun.wait()
     at.run()
