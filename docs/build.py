@@ -34,6 +34,7 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "runtime": "In a running system",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
+    "stability": "How far the memory can go",
 }
 PACKAGE = "knob_core"
 

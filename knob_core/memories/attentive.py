@@ -139,7 +139,7 @@ class Attentive(Memory):
         held, state = held.rows(late), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
+        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(zeta) / dt[late])  # (n,)
         moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1])  # fmt: skip
         share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
@@ -158,7 +158,7 @@ def fused(frames: Inputs) -> np.ndarray:
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def _cap(zeta: float) -> float:
+def largest_h(zeta: float) -> float:
     """The h at which g = 1."""
     return zeta + math.sqrt(zeta * zeta + 1)
 
