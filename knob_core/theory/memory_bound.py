@@ -11,6 +11,7 @@ Evidence, u_star and omega_n choose h and nothing else. Bounds are in units of Z
          s(d) = max(|d_m|, max over h, zeta of s(A^T d) + |<d, B>|).  Between two directions of the grid s is at most
          linear, so nothing is lost there; knobs are on a grid too. `worst` gives logits and knobs that drive m there.
 For one zeta >= 1 the sharp value is 2: the hexagon |m| <= 2, |v| <= c, |c m / 2 + v| <= c is never left.
+A brake, v <- (1 - brake g) v after the step, is covered by `reach`, `worst` and the hexagon; `safe` is for none.
 """
 
 from __future__ import annotations
@@ -53,25 +54,24 @@ def safe(low: float, high: float | None = None) -> float:
     return float((y + largest_h(high) * ((1 + 2 * high) * y + 1)) / np.sqrt(1 - alpha))
 
 
-def reach(low: float, high: float | None = None) -> Reach:
+def reach(low: float, high: float | None = None, brake: float = 0.0) -> Reach:
     """The sharp values for any sequence of zeta in [low, high] and any omega_n > 0."""
-    grid = _Grid(*_range(low, high))
+    grid = _Grid(*_range(low, high), brake)
     return Reach(float(grid.s[0]), float(grid.s[DIRECTIONS // 2]))
 
 
-def worst(low: float, high: float | None = None, frames: int = 400) -> Worst:
+def worst(low: float, high: float | None = None, frames: int = 400, brake: float = 0.0) -> Worst:
     """Knobs and logits whose last m comes close to `reach(low, high).m`: the maximising steps, followed backwards."""
-    grid = _Grid(*_range(low, high))
+    grid = _Grid(*_range(low, high), brake)
     d = np.array([1.0, 0.0])
-    z, zeta, h = np.empty(frames), np.empty(frames), np.empty(frames)
+    z, steps = np.empty(frames), np.empty(frames, np.intp)
     for t in reversed(range(frames)):
-        step = grid.best(d)
-        k = _gain(grid.zeta[step], grid.h[step])
-        zeta[t], h[t] = grid.zeta[step], grid.h[step]
-        z[t] = 1.0 if d[0] * h[t] + d[1] >= 0 else -1.0
-        d = np.array([d[0] * (1 - k * h[t]) - d[1] * k, d[0] * k + d[1] * (1 - k * (2 * zeta[t] + h[t]))])
+        m, v, drive = grid.back(d[None])  # (1, S)
+        steps[t] = grid.heights(m, v, drive).argmax()
+        z[t] = 1.0 if drive[0, steps[t]] >= 0 else -1.0
+        d = np.array([m[0, steps[t]], v[0, steps[t]]])
         d /= np.hypot(*d)
-    return Worst(z, zeta, 2 * h)
+    return Worst(z, grid.zeta[steps], 2 * grid.h[steps])
 
 
 def _range(low: float, high: float | None) -> tuple[float, float]:
@@ -79,39 +79,46 @@ def _range(low: float, high: float | None) -> tuple[float, float]:
     return low, float(check.knob("high", low if high is None else high, low, above=False))
 
 
-def _gain(zeta: NDArray | float, h: NDArray | float) -> NDArray | float:
-    return 2 / (1 / h + 2 * zeta + h)
-
-
 class _Grid:
     """s on directions d = (cos, sin) of half a turn, s(-d) = s(d), for S steps (zeta, h)."""
 
-    def __init__(self, low: float, high: float) -> None:
+    def __init__(self, low: float, high: float, brake: float) -> None:
         zetas = np.geomspace(low, high, DAMPINGS) if high > low else np.array([low])
         self.zeta = np.repeat(zetas, STEPS)  # (S,)
         self.h = np.concatenate([largest_h(zeta) * np.geomspace(SMALLEST, 1, STEPS) for zeta in zetas])
+        self.k = 2 / (1 / self.h + 2 * self.zeta + self.h)
+        self.kept = 1 - brake * self.k * self.h  # of v
         turn = np.arange(DIRECTIONS) * np.pi / DIRECTIONS
-        first, second, share, drive = self._from(np.stack([np.cos(turn), np.sin(turn)], -1))
-        s = np.abs(np.cos(turn))  # from rest: |m| <= 1, v = 0
+        steps = self.back(np.stack([np.cos(turn), np.sin(turn)], -1))
+        mix = self._mix(steps[0], steps[1])
+        self.s = np.abs(np.cos(turn))  # from rest: |m| <= 1, v = 0
         for _ in range(ROUNDS):
-            before, s = s, np.maximum(s, (share[0] * s[first] + share[1] * s[second] + drive).max(-1))
-            if (s - before).max() <= CONVERGED * s.max():
+            before, self.s = self.s, np.maximum(self.s, (self._between(*mix) + np.abs(steps[2])).max(-1))
+            if (self.s - before).max() <= CONVERGED * self.s.max():
                 break
-        self.s = s
 
-    def _from(self, d: NDArray) -> tuple[NDArray, NDArray, tuple[NDArray, NDArray], NDArray]:
-        """A^T d of directions (D, 2) as a mix of two neighbours on the grid, and |<d, B>|; all (D, S)."""
-        k = _gain(self.zeta, self.h)
-        d_m, d_v = d[:, :1], d[:, 1:]
-        m, v = d_m * (1 - k * self.h) - d_v * k, d_m * k + d_v * (1 - k * (2 * self.zeta + self.h))
+    def back(self, d: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """(A^T d)_m, (A^T d)_v and <d, B> of directions (D, 2), each (D, S)."""
+        d_m, d_v = d[:, :1], d[:, 1:] * self.kept
+        g = self.k * self.h
+        return (
+            d_m * (1 - g) - d_v * self.k,
+            d_m * self.k + d_v * (1 - self.k * (2 * self.zeta + self.h)),
+            d_m * g + d_v * self.k,
+        )
+
+    def heights(self, m: NDArray, v: NDArray, drive: NDArray) -> NDArray:
+        """The largest <d, x> after each step, (D, S)."""
+        return self._between(*self._mix(m, v)) + np.abs(drive)
+
+    def _mix(self, m: NDArray, v: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Vectors (m, v) as sums of two neighbouring directions: their places and their weights."""
         place = np.mod(np.arctan2(v, m), np.pi) * DIRECTIONS / np.pi
         first = place.astype(np.intp)
         angle, between = np.pi / DIRECTIONS, place - first
         length = np.hypot(m, v) / np.sin(angle)
-        shares = length * np.sin((1 - between) * angle), length * np.sin(between * angle)
-        return first % DIRECTIONS, (first + 1) % DIRECTIONS, shares, np.abs(d_m * k * self.h + d_v * k)
+        weights = length * np.sin((1 - between) * angle), length * np.sin(between * angle)
+        return first % DIRECTIONS, (first + 1) % DIRECTIONS, *weights
 
-    def best(self, d: NDArray) -> int:
-        """The step after which <d, x> is largest."""
-        first, second, share, drive = self._from(d[None])
-        return int((share[0] * self.s[first] + share[1] * self.s[second] + drive).argmax())
+    def _between(self, first: NDArray, second: NDArray, one: NDArray, other: NDArray) -> NDArray:
+        return one * self.s[first] + other * self.s[second]

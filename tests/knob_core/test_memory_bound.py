@@ -60,6 +60,15 @@ def test_turned_damping_goes_further_and_is_reached(low: float, high: float, pub
     assert 0.995 * found <= m.max() <= found * SLACK
 
 
+@pytest.mark.parametrize(("zeta", "published"), [(1.0, 1.36), (2.0, 1.13)])
+def test_a_brake_lowers_the_bound(zeta: float, published: float) -> None:
+    found = memory_bound.reach(zeta, brake=1.0).m
+    assert found == pytest.approx(published, rel=5e-3)
+    hostile = memory_bound.worst(zeta, brake=1.0)
+    m = remembered(hostile.z[None], zeta, hostile.omega_n[None], Attentive(a=0.0, b=0.0, brake=1.0))
+    assert 0.99 * found <= m.max() <= found * SLACK
+
+
 @pytest.mark.parametrize("zeta", [0.2, 0.5, 1.0, 2.0])
 def test_a_greedy_opponent_stays_below(zeta: float) -> None:
     """Frame by frame the logit and omega_n, of 2 x 60, after which the energy is largest, or m is."""
