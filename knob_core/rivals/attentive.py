@@ -1,7 +1,8 @@
 """Our own attentive memory as a filter of logits, so that it is tuned and compared as its rivals are.
 
 Equations: `knob_core.memories.attentive`. Only omega_n is turned between calm and alert; the output temperature is the
-tuner's, so the weights that shape it (t_0 to t_3) stay out. The brake is always full.
+tuner's, so the weights that shape it (t_0 to t_3) stay out. The brake is full unless told
+otherwise.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ import numpy as np
 
 from knob_core.memories import Attentive
 from knob_core.rivals.base import Filter, Floats, Range
-
-BRAKE = 1.0
 
 
 class AttentiveState(NamedTuple):
@@ -33,6 +32,7 @@ class AttentiveMemory(Filter):
     tau: float = 1.4
     eps: float = 0.01
     eye: float = 0.35
+    brake: float = 1.0
     u_mean: float = 0.0
     u_scale: float = 1.0
 
@@ -56,7 +56,7 @@ class AttentiveMemory(Filter):
     @property
     def weights(self) -> Attentive:
         """As the runtime takes them."""
-        return Attentive(a=0.0, b=self.b, c=self.c, d=self.d, tau=self.tau, eps=self.eps, brake=BRAKE,
+        return Attentive(a=0.0, b=self.b, c=self.c, d=self.d, tau=self.tau, eps=self.eps, brake=self.brake,
                          eye=self.eye, u_mean=self.u_mean, u_scale=self.u_scale)  # fmt: skip
 
     def _run(self, z: Floats, state: AttentiveState | None, u: Floats | None) -> tuple[Floats, AttentiveState]:
@@ -74,3 +74,16 @@ class AttentiveSingle(AttentiveMemory):
 
     NAME: ClassVar = "attentive memory without u*"
     PARAMETERS: ClassVar = {name: span for name, span in AttentiveMemory.PARAMETERS.items() if name != "c"}
+
+
+@dataclass(frozen=True)
+class AttentiveFirstOrder(AttentiveMemory):
+    """m <- m + g (z - m): so much damping that v has no say, and omega_n larger by twice that."""
+
+    zeta: float = 100.0
+
+    NAME: ClassVar = "attentive memory of first order"
+    PARAMETERS: ClassVar = {
+        **{name: span for name, span in AttentiveMemory.PARAMETERS.items() if name != "zeta"},
+        "omega_n": Range(0.2, 800.0, "log"),
+    }
