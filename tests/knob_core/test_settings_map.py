@@ -212,7 +212,7 @@ def test_the_frontier_is_the_report_s_for_the_same_streams() -> None:
     value = np.geomspace(0.05, 2, 8)
     empty = Curve(value, np.ones(8), *np.zeros((3, 8)))
     tuned = {"ema-logits": Tuned(RIVALS["ema-logits"], {}, empty, 0.0, 1)}
-    (curve,) = rival_curves(streams, tuned)
+    (curve,) = rival_curves([streams], tuned)
     assert isinstance(curve, RivalCurve) and curve.name == "EMA of logits"
     delays = (2.0, 3.0, 5.0)
     report = evaluate(tuned, streams, delays, draws=1).rows["ema-logits"].flips[0]
