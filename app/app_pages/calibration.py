@@ -118,7 +118,7 @@ def gallery(shown: ShownPredictions) -> None:
     examples = example_pictures.choose(inside, shown, now.fused, example_pictures.predicted_classes(shown, g))
     wrong = int((inside & ~now.fused.correct).sum())
     with st.container(key=REVEAL):
-        st.subheader(f"Pictures: {name}", anchor=False)
+        st.header(f"Pictures: {name}", anchor=False)
         st.caption(
             f"{len(examples)} of {inside.sum():,} predictions, {wrong:,} of them wrong; the most confident errors come "
             "first."
@@ -162,8 +162,8 @@ def help_words() -> None:
 
 st.session_state["calibration_scripts"] = st.session_state.get("calibration_scripts", 0) + 1
 page_layout.style()
+page_layout.unseen_title("Calibration")
 selection()  # a link may have something to complain of
 for problem in session.problems():
     st.warning(escape_markdown(problem))
 page()
-session.exclude_from_collection()

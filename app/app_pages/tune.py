@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from app.console import session
-from app.server.background_jobs import Job
+from app.server.background_jobs import Busy, Job
 from app.server.streamlit_internals import component_value
 from app.tune import stream_sets, tune_display
 from app.tune.map_job import JOBS, Charted, request
@@ -117,7 +117,7 @@ def draw(job: Job, titles: str) -> None:
     state = session.console_state()
     charted: Charted | None = job.result or job.partial
     if job.result is None and not job.over:
-        JOBS.of(job.key, session.session_id())
+        job.ask()
         bar, button = st.columns([6, 1], vertical_alignment="center")
         bar.progress(job.progress, f"Measuring settings: {100 * job.progress:.0f} %")
         if button.button("Cancel", key="tune_cancel", width="stretch", help="Keep the map as coarse as it is"):
@@ -174,7 +174,11 @@ def page() -> None:
     JOBS.leave(who, wanted)
     job = JOBS.known(wanted)
     if job is None or (job.over and job.result is None and st.session_state.get("tune_cancelled") != wanted):
-        job = JOBS.of(wanted, who)
+        try:
+            job = JOBS.of(wanted, who)
+        except Busy as error:
+            st.warning(str(error))
+            return
         st.session_state.pop("tune_found", None)
     if job.error:
         st.warning(escape_markdown(job.error))
@@ -189,4 +193,3 @@ for problem in session.problems():
     st.warning(escape_markdown(problem))
 page()
 session.write_link()
-session.exclude_from_collection()

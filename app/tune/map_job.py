@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from app.console.shown_stream import ShownStream
-from app.server.background_jobs import Cancelled, Job, Jobs
+from app.server.background_jobs import Job, Jobs
 from app.widgets.knobs import OMEGA_N, ZETA
 from knob_core import methods
 from knob_core.goals import Goals
@@ -51,8 +51,7 @@ def compute(job: Job) -> Charted:
     sets = tuple(ManySettings(s.branches, wanted.settings, s.method, s.attentive) for s in wanted.streams)
     charted: Charted | None = None
     for step in refine(sets, GRID):
-        if job.stop.is_set():
-            raise Cancelled
+        job.go_on()
         job.progress = step.share
         if step.map is not None:
             first = charted is None

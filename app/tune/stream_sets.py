@@ -40,8 +40,8 @@ def shipped() -> dict[str, StreamKey]:
     """Streams of the console's model by their names; those whose picture changes, where there are any."""
     choice = session.choice()
     keys = [k for k in stream_sources.shipped_streams() if (k.method, k.seed) == (choice.method, choice.model)]
-    changing = [k for k in keys if getattr(k, "changing", False)]
-    return {stream_sources.choice_of(k, k.images[0]).title(): k for k in (changing or keys)}
+    changing = [k for k in keys if k.changing]
+    return {stream_sources.choice_of(k).title(): k for k in (changing or keys)}
 
 
 def streams(kind: str, names: list[str]) -> tuple[ShownStream, ...]:

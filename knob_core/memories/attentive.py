@@ -21,7 +21,7 @@ import numpy as np
 
 from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import namespace
+from knob_core._arrays.checks import PerStream, namespace
 from knob_core.memories import _attentive_tensors as tensors
 from knob_core.memories._attentive_loops import Weights, attend, certainty
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
@@ -117,7 +117,7 @@ class Attentive(Memory):
         return Remembered(answer, g, state)
 
     def advance(
-        self, now: Inputs[np.ndarray], gap: Gap, zeta: float, omega_n: float, state: np.ndarray
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
     ) -> Remembered[np.ndarray]:
         z, u = fused(now), self.command(now.u_star)
         state = np.where(gap.first[:, None, None], self.start(z), state)
@@ -127,7 +127,7 @@ class Attentive(Memory):
             state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
         before = state.copy()
         answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
-        knobs = (np.broadcast_to(x, (len(z), 1)) for x in (np.float64(zeta), np.float64(omega_n)))
+        knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
 
@@ -140,16 +140,17 @@ class Attentive(Memory):
 
     def _coast(
         self, held: Inputs[np.ndarray], late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
-        zeta: float, omega_n: float, state: np.ndarray,
+        zeta: PerStream, omega_n: PerStream, state: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
+        damping, base = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
         held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
-        moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+        omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * _cap(damping) / dt[late])  # (n,)
+        moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1])  # fmt: skip
-        share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
+        share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
         state[late, :-1] = moved
         state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
@@ -165,12 +166,12 @@ def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def _cap(zeta: float) -> float:
+def _cap(zeta: np.ndarray) -> np.ndarray:
     """The h at which g = 1."""
-    return zeta + math.sqrt(zeta * zeta + 1)
+    return zeta + np.sqrt(zeta * zeta + 1)
 
 
-def _gain(zeta: float, h: np.ndarray) -> np.ndarray:
+def _gain(zeta: np.ndarray, h: np.ndarray) -> np.ndarray:
     """g = k h."""
     return 2 * h / (1 / h + 2 * zeta + h)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cache
-from pathlib import Path
 
-import made_streams
 import numpy as np
 
-from knob_core import data, library
-from knob_core.branches import Branches, save
+from knob_core import data
+from knob_core.branches import Branches
 from knob_core.streams import change
 
 
@@ -46,14 +42,3 @@ def shipped(streams: int = 6, frames: int = 120, corruption: str = "shot_noise",
     z_static, z_dyn, u_star = (np.stack(part) for part in zip(*parts, strict=True))
     of_plans = {n: np.stack([getattr(p, n) for p in plans]) for n in ("labels", "severity", "picture")}
     return Branches(z_static, z_dyn, u_star, of_plans["labels"], of_plans["severity"], of_plans["picture"])
-
-
-def assets(root: Path, frames: int = 120) -> Path:
-    """A folder like `assets/` whose streams change class, each in its own way."""
-    made_streams.assets(root, methods=("knob-ode",), frames=frames)
-    listing = json.loads((root / library.MANIFEST).read_text())
-    for seed, name in enumerate(sorted(listing["files"])):
-        save(made_up(18, frames, classes=10, seed=seed), root / name)
-        listing["files"][name] = hashlib.sha256((root / name).read_bytes()).hexdigest()
-    (root / library.MANIFEST).write_text(json.dumps(listing))
-    return root

@@ -15,7 +15,7 @@ from knob_core import files, palette, theory
 from knob_core.methods import METHODS
 from train.report import filters
 from train.report.claims import trade_off_means
-from train.report.result_set import GATED, NAMES, Results
+from train.report.result_set import NAMES, Results
 
 matplotlib.use("Agg")
 
@@ -116,7 +116,7 @@ def e2(results: Results) -> Figure:
     """AUC of the gate against both advantages, polarisation and the knobs, over the epochs of training."""
     figure, axes = panels(3, 12.0)
     learning = results["learning"]
-    rows = learning[learning["method"].isin(GATED)]
+    rows = learning[learning["method"].isin(results.gated)]
     for method, part in rows.groupby("method", sort=False):
         curve = part.groupby("epoch").mean(numeric_only=True)
         spread = part.groupby("epoch").std(numeric_only=True)
@@ -155,7 +155,7 @@ def e3_bode(results: Results) -> Figure:
     axes[1].set(xlabel="cycles/frame", ylabel="phase, degrees")
     axes[0].legend(fontsize=7)
     stream = results["e3_stream_bode"]
-    for method in GATED:
+    for method in results.gated:
         for severities, line in (("continuous", "-"), ("rounded", ":")):
             part = stream[(stream["method"] == method) & (stream["severities"] == severities)]
             mean = part.groupby("freq").mean(numeric_only=True)
@@ -239,7 +239,7 @@ def severities(results: Results) -> Figure:
     for method in results.methods:
         mean = cells[cells["method"] == method].groupby("severity").mean(numeric_only=True)
         for output, line in (("fused", "-"), ("settled", ":")):
-            if output == "settled" and method not in GATED:
+            if output == "settled" and method not in results.gated:
                 continue
             label = NAMES[method] + (", settled" if output == "settled" else "")
             for axis, metric in zip(axes, ("accuracy", "ece_deb"), strict=True):

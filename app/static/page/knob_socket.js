@@ -28,6 +28,7 @@ export class KnobSocket {
   connect() {
     this.attempted = performance.now();
     const socket = new WebSocket(this.address);
+    socket.onopen = () => socket.send(JSON.stringify({ token: this.token })); // or the server closes it after a while
     socket.onmessage = (event) => this.onUpdate(JSON.parse(event.data));
     socket.onclose = () => this.onLost();
     return socket;

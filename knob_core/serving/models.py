@@ -1,0 +1,56 @@
+"""The model of a service: a checkpoint, an ONNX file, a function of one's own, or none where clients send logits."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from knob_core import wrap
+from knob_core.data import CLASSES
+from knob_core.runtime.sources import Source, source_of
+
+LOGITS = "logits"
+
+
+class Model(NamedTuple):
+    """A source with what people call it and its classes."""
+
+    source: Source
+    name: str
+    classes: tuple[str, ...] | None
+
+
+def load(what: str, device: str = "auto") -> Model:
+    """`what`: a shipped model's name, the path of a checkpoint or .onnx file, `module:function`, or "logits"."""
+    if what == LOGITS:
+        return Model(wrap.classifier(), LOGITS, None)
+    if what.endswith(".onnx"):
+        from knob_core.serving.onnx_source import OnnxSource
+
+        source = OnnxSource(Path(what))
+        return Model(source, Path(what).stem, _names(source.num_classes))
+    if ":" in what and not Path(what).exists():
+        return Model(_own(what), what, None)
+    gated = source_of(what, device)
+    return Model(gated, Path(what).stem, _names(gated.num_classes))
+
+
+def _names(num_classes: int | None) -> tuple[str, ...] | None:
+    """Our models know CIFAR-10."""
+    return CLASSES if num_classes == len(CLASSES) else None
+
+
+def _own(what: str) -> Source:
+    """A function: frames (N, H, W, 3) uint8 -> logits (N, K), or a source; found from the current folder on."""
+    module, _, name = what.partition(":")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"model is {what!r}, expected module:function that can be imported: {error}") from error
+    if isinstance(found, Source):
+        return found
+    return wrap.classifier(found)
