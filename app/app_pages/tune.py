@@ -72,7 +72,7 @@ def controls() -> tuple[str, list[str]]:
         st.session_state[f"tune_{name}"] = None if limit is None else float(f"{limit * limited.scale:.6g}")
         field.number_input(
             SHORT[name], limited.bounds[0] * limited.scale, limited.bounds[1] * limited.scale, None, key=f"tune_{name}",
-            step=5 * limited.step * limited.scale, on_change=edited, placeholder="any",
+            step=5 * limited.step * limited.scale, format="%g", on_change=edited, placeholder="any",
             help=f"{limited.words}, {limited.sense}; empty asks for nothing",
         )  # fmt: skip
     best.selectbox(

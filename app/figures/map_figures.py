@@ -17,6 +17,7 @@ from app.figures.packed import line, pack
 MET = 0.35  # opacity of the settings that meet every goal
 TINT = 0.62  # of the map's colour, at most: marks and lines on it must be seen, light and dark
 TICKS = {"zeta": (0.05, 0.1, 0.2, 0.5, 1, 2, 3), "omega_n": (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3)}
+RIVALS = ("severity", "critical", "under", "over")  # colours, drawn thin
 SIZE = 356  # pixels high
 
 
@@ -124,7 +125,8 @@ def frontier(
 ) -> dict[str, Any]:  # fmt: skip
     """Settings (F,) by growing delay; rivals as (name, delay, flips); marks as (name, delay, flips, colour, symbol).
 
-    `limits` are the goals of (delay, flips). Both axes are logarithmic; fewer than 0.02 flips are drawn at 0.02.
+    `limits` are the goals of (delay, flips). Both axes are logarithmic; fewer than 0.02 flips and less than
+    0.1 frames are drawn at that end.
     """
     few = 0.02
     every = [
@@ -132,14 +134,14 @@ def frontier(
         *((d, f) for _, d, f in rivals),
         *((np.array([d]), np.array([f])) for _, d, f, *_ in marks),
     ]
-    x_span = _span([d for d, _ in every], limits[0], (0.3, 30.0))
+    x_span = _span([d for d, _ in every], limits[0], (0.1, 30.0))
     y_span = _span([f for _, f in every], limits[1], (few, 30.0))
     data: list[dict[str, Any]] = []
-    for name, d, f in rivals:
-        data.append(line(_clip(f, y_span), "muted/0.75", x=_clip(d, x_span), width=1.2, name=name))
+    for color, (name, d, f) in zip(RIVALS, rivals, strict=False):
+        data.append(line(_clip(f, y_span), f"{color}/0.7", x=_clip(d, x_span), width=1.4, name=name))
     own = line(_clip(flips, y_span), "gate", x=_clip(delay, x_span), width=2.2, name="Knob")
     data.append(own | {"mode": "lines+markers", "marker": {"color": "gate", "size": 5}})
-    notes = [_beside(name, d, f, "muted", x_span, y_span) for name, d, f in rivals]
+    notes = []
     for text, spot in _joined(named).items():
         at = _clip(delay[[spot]], x_span), _clip(flips[[spot]], y_span)
         data.append(line(at[1], "gate", x=at[0]) | {"mode": "markers", "marker": {"color": "gate", "size": 11}})
@@ -169,7 +171,10 @@ def frontier(
          "y": [10 ** y_span[0], 10 ** y_span[1]]}
         for i, label in enumerate(labels) if edges[i + 1] > edges[i]
     ]  # fmt: skip
-    legend = [["line", "gate", "Knob"], *([["line", "muted", "rival filters"]] if rivals else [])]
+    legend = [
+        ["line", "gate", "Knob"],
+        *(["line", color, name] for color, (name, *_) in zip(RIVALS, rivals, strict=False)),
+    ]
     if limits[0] is not None or limits[1] is not None:
         legend.append(["dash", "text", "goals"])
     return card("frontier", {"data": data, "layout": layout}, title="How calm can I be before I am late?", alt=alt,
@@ -205,18 +210,3 @@ def _joined(named: Mapping[str, int]) -> dict[str, int]:
 
 def _tag(text: str, x: float, y: float, color: str, below: bool = False) -> dict[str, Any]:
     return note(text, float(x), float(y), color, yref="y", xanchor="left", xshift=9, yshift=-10 if below else 9)
-
-
-def _beside(
-    name: str,
-    delay: np.ndarray,
-    flips: np.ndarray,
-    color: str,
-    x_span: tuple[float, float],
-    y_span: tuple[float, float],
-) -> dict[str, Any]:
-    """A rival's name at the right end of its line."""
-    inside = np.flatnonzero((delay <= 10 ** x_span[1]) & (flips >= 10 ** y_span[0]))
-    last = int(inside[-1]) if len(inside) else len(delay) - 1
-    x, y = _clip(delay[last], x_span), _clip(flips[last], y_span)
-    return note(name, float(x), float(y), color, yref="y", xanchor="right", yshift=8)

@@ -160,7 +160,7 @@ def _frontier(shown: Shown, front: Frontier, now: dict[str, float]) -> dict[str,
     if shown.settings.on:
         spots.append(("now", now["delay_mean"], now["excess_flips"], "text", "circle-open"))
     rivals = [(curve.name, curve.delay, curve.flips) for curve in shown.charted.rivals]
-    beside = "Grey: rival filters as tuned on validation streams. " if rivals else ""
+    beside = "Thin: rival filters, as tuned on validation streams. " if rivals else ""
     return draw.frontier(
         front.delay, front.flips, labels, front.named, rivals, spots, (shown.goals.delay, shown.goals.excess_flips),
         words=f"Each point is a setting that no other beats in both. {beside}Click one to turn the knobs there.",

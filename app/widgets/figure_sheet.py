@@ -42,9 +42,7 @@ def content(
     }
 
 
-def sheet(
-    figures: list[dict[str, Any]], *, key: str, on_pick: Callable[[], None] | None = None, **shown: Any
-) -> None:
+def sheet(figures: list[dict[str, Any]], *, key: str, on_pick: Callable[[], None] | None = None, **shown: Any) -> None:
     """Mount the sheet by itself (`shown`: see `content`); `on_pick` runs when something was picked."""
     data = {**common(), **content(figures, **shown)}
     if on_pick is None:

@@ -175,6 +175,11 @@ def test_without_goals_the_soft_measure_decides_and_unknown_ones_are_refused() -
         find(m, Goals(), "speed")
 
 
+def test_of_equally_good_settings_the_nearest_to_home() -> None:
+    m = made(3, 5)
+    assert find(m, Goals(excess_flips=1.0)).zeta == 1.0 and np.isclose(find(m, Goals()).omega_n, 10**-0.5)
+
+
 # Frontier
 
 

@@ -148,7 +148,7 @@ def test_what_is_not_on_the_page_cannot_be_picked(wrong: object, charted: Charte
 def test_rivals_stand_beside_and_the_goals_as_lines(charted: Charted) -> None:
     curve = RivalCurve("EMA of logits", np.array([1.0, 4.0, 40.0]), np.array([9.0, 3.0, 0.0]))
     spec = tune_display.figures(shown(replace(charted, rivals=(curve,))), tune_display.at(charted, 1.0, 0.4))[1]
-    assert "EMA of logits" in [note["text"] for note in spec["figure"]["layout"]["annotations"]]
+    assert "EMA of logits" in [text for _, _, text in spec["legend"]]
     assert len(spec["figure"]["layout"]["shapes"]) == 2
     low, high = spec["figure"]["layout"]["yaxis"]["range"]
     for trace in spec["figure"]["data"]:
