@@ -191,6 +191,7 @@ def export(stream: UploadedStream) -> None:
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+page_layout.style()
 page_layout.unseen_title("Your stream")
 row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
 with row:
@@ -205,7 +206,7 @@ with stage:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
         st.markdown(FORMATS)
     else:
-        above, below = st.container(), st.columns([1, 1, 2], gap="medium")
+        above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
             st.caption(" ".join(st.session_state["own_notes"]))

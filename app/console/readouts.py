@@ -96,7 +96,7 @@ def updates(
 def beside(readout: Readout, now: OperatorMeasures, frame_rate: float) -> str:
     """What stands small after the number."""
     if readout.id == "ece" and math.isfinite(now.ece_floor):
-        return f"floor {now.ece_floor:.3f}"
+        return f"floor {now.ece_floor:.3f}\n{fault(now)}".rstrip()
     if readout.id == "lag" and math.isfinite(now.lag63):
         return f"{now.lag63 / frame_rate:.2f} s"
     if readout.id == "delay" and math.isfinite(now.delay_median):
@@ -120,14 +120,21 @@ def judged(readout: Readout, now: OperatorMeasures, goals: Goals) -> GoalUpdate 
     return {"limit": kind.scale * limit, "verdict": "met" if found.met else "missed", "words": f"{asked}: {how}"}
 
 
-def why(now: OperatorMeasures) -> str:
-    """Why confidence is not what it should be; nothing where it is as good as so few frames can tell."""
+def fault(now: OperatorMeasures) -> str:
+    """What is wrong with confidence, in two words; nothing where it is as good as so few frames can tell."""
     if not math.isfinite(now.ece) or now.ece < now.ece_floor + NOTABLE:
         return ""
     gap = now.confidence - now.accuracy
     if abs(gap) < 0.5 * now.ece:
-        return "too sure in some frames, too modest in others"
-    return f"{'promises too much' if gap > 0 else 'too modest'}: says {now.confidence:.0%}, right {now.accuracy:.0%}"
+        return "uneven"
+    return "promises too much" if gap > 0 else "too modest"
+
+
+def why(now: OperatorMeasures) -> str:
+    """What it says and what it keeps; nothing where nothing is wrong."""
+    if fault(now) == "uneven":
+        return "too sure here, too modest there"
+    return f"says {100 * now.confidence:.0f} %, is right {100 * now.accuracy:.0f} %" if fault(now) else ""
 
 
 def text(readout: Readout, measures: OperatorMeasures) -> str:

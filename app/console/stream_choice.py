@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from knob_core import methods
 from knob_core.data import CLASSES
 from knob_core.schedules import SCHEDULES
-from knob_core.streams import scenes
-from knob_core.streams.scenes import CONTENTS, FIXED, LISTED
+from knob_core.streams.scenes import CONTENTS, FIXED, LISTED, Scene, read_list
 
 MODEL_ORDER = tuple(reversed(methods.METHODS))  # in menus: the newest method first
 CORRUPTIONS = {  # in families, as the benchmark has them; importing them from knob_core would import torch
@@ -68,13 +67,13 @@ class StreamChoice:
         """The picture changes."""
         return self.content != FIXED
 
-    def listed(self) -> tuple[scenes.Scene, ...]:
+    def listed(self) -> tuple[Scene, ...]:
         """The own list of scenes; empty for other content."""
         if self.content != LISTED:
             return ()
         if len(self.scenes) > MAX_LINK_LIST:
             raise ValueError(f"the list of scenes has {len(self.scenes)} characters, expected at most {MAX_LINK_LIST}")
-        return scenes.read_list(self.scenes, CLASSES, IMAGES)
+        return read_list(self.scenes, CLASSES, IMAGES)
 
     def with_content(self, content: str, scenes: str = "") -> StreamChoice:
         """The same stream with other content; what does not belong to it is left out: equal streams are equal."""

@@ -18,6 +18,7 @@ export type Palettes = Record<"light" | "dark", Palette>;
 export interface Common {
   base: string; // address of app/static/
   palettes: Palettes;
+  session?: string; // of a component with an endpoint: another one after the server was started again
 }
 
 /** Where a component lives: Streamlit's shadow root for it, or one of ours. */

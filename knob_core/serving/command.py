@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,7 +105,9 @@ def run(given: argparse.Namespace) -> int:
         ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
     )  # fmt: skip
     server = draining_server(config, service)
-    server.run()
+    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again once all is done
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
     return 0
 
 

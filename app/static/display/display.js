@@ -58,7 +58,7 @@ const STRIP_HELP = "The first path's frames, and what the model takes them for; 
 class Display {
   /**
    * @param {PartHost} host
-   * @param {DisplayMessage} message
+   * @param {Common & DisplayMessage} message
    */
   constructor(host, message) {
     /** @type {Palette} */
@@ -68,6 +68,7 @@ class Display {
     /** @type {(message: Request) => boolean} */
     this.send = () => false;
     this.message = message;
+    this.session = message.session ?? "";
     this.view = { ...message.view };
     this.font = "";
     /** @type {StreamBackground | null} */
@@ -135,7 +136,11 @@ class Display {
   /** @param {Common & DisplayMessage} message */
   update(message) {
     this.message = message;
-    if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
+    const { session = "" } = message;
+    if (session !== this.session) {
+      this.session = session; // the server was started again, and knows the view of the link only
+      this.changeView({ epoch: message.view.epoch });
+    } else if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
     this.redraw.request();
   }
 

@@ -70,6 +70,6 @@ def test_many_turns_at_one_frame_are_one(stream: ShownStream) -> None:
     live.due = 0
     for i in range(3000):  # paused, and somebody plays with the knob
         live.advance(stream.branches, Settings(zeta=0.5 + 0.0001 * i), stream.method)
-    assert len(live.turns) == 2 and live.marks(stream.frames) == [20]
+    assert len(live.turns) == 2 and live.spans(stream.frames) == [(20, 20)]
     live.advance(stream.branches, Settings(), stream.method)  # and back
-    assert live.marks(stream.frames) == []
+    assert live.spans(stream.frames) == []

@@ -28,12 +28,13 @@ def flatter(stream: ShownStream, factor: float) -> ShownStream:
     return replace(stream, branches=replace(b, z_static=b.z_static * factor, z_dyn=b.z_dyn * factor))
 
 
-@pytest.mark.parametrize(("factor", "says"), [(0.2, "too modest: says "), (4.0, "promises too much: says ")])
+@pytest.mark.parametrize(("factor", "says"), [(0.2, "too modest"), (4.0, "promises too much")])
 def test_the_card_says_why(scenes: ShownStream, factor: float, says: str) -> None:
     stream = flatter(scenes, factor)
-    told = readouts(answer(ConsoleState(settings=Settings(on=False)), stream))["ece"]["why"]
+    told = readouts(answer(ConsoleState(settings=Settings(on=False)), stream))["ece"]
     m = measure(stream.branches, stream.without_knob, stream.known)
-    assert told == f"{says}{m.confidence:.0%}, right {m.accuracy:.0%}"
+    assert told["why"] == f"says {100 * m.confidence:.0f} %, is right {100 * m.accuracy:.0f} %"
+    assert told["beside"] == f"floor {m.ece_floor:.3f}\n{says}"
 
 
 def test_little_is_not_worth_a_word_and_both_ways_is_said() -> None:
@@ -41,7 +42,7 @@ def test_little_is_not_worth_a_word_and_both_ways_is_said() -> None:
     good = OperatorMeasures(**values | {"ece": 0.02, "ece_floor": 0.01, "confidence": 0.9, "accuracy": 0.92})
     both = replace(good, ece=0.2, confidence=0.9, accuracy=0.91)
     assert cards.why(good) == "" and cards.why(replace(good, ece=math.nan)) == ""
-    assert cards.why(both) == "too sure in some frames, too modest in others"
+    assert (cards.fault(both), cards.why(both)) == ("uneven", "too sure here, too modest there")
 
 
 def test_the_panel_is_the_stream_s_table(scenes: ShownStream) -> None:
