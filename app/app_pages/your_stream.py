@@ -201,6 +201,8 @@ with row:
 with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+if st.session_state.get("own_stream") is not None:
+    st.session_state["last_stream"] = "own"
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")

@@ -25,6 +25,7 @@ MADE_BY = {
     "cost": COST,
     **dict.fromkeys(("change_filters", "change_home"), "python -m train.compare_filters"),
     "memory_surface": "python -m train.fit_memory",
+    "sensitivity": "python -m train.sensitivity",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),
 }
 NEEDED = {  # table: the columns that a reader cannot do without
@@ -35,6 +36,7 @@ NEEDED = {  # table: the columns that a reader cannot do without
     "anchors": ("what", "network", "avg_c", "ece"),
     "claims": ("what", "target", "measured", "holds"),
     "learning": ("method", "seed", "epoch"),
+    "sensitivity": ("model", "memory", "zeta", "omega_n", "excess_flips", "delay_mean", "nll"),
     "temperatures": ("method", "seed", "output", "fitted_on", "temperature"),
 }
 
