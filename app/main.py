@@ -45,8 +45,16 @@ if is_page_visit():
 else:
     import pandas  # noqa: F401  (the slowest imports of all: before the first visit, not in it)
     import scipy.signal  # noqa: F401
+    from starlette.middleware import Middleware
 
     from app.console import display  # noqa: F401
-    from app.server import drag_endpoint
+    from app.server import drag_endpoint, garbage_collector, housekeeping
+    from app.server.upload_limits import UploadLimits
 
-    app = st.App(__file__, routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))])
+    app = st.App(
+        __file__,
+        lifespan=housekeeping.lifespan,
+        routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))],
+        middleware=[Middleware(UploadLimits)],
+    )
+    garbage_collector.freeze()  # before the first session

@@ -89,7 +89,11 @@ def served(script: Path, **environment: str) -> Iterator[Served]:
         yield Served(url, process.pid)
     finally:
         process.terminate()
-        process.wait(10)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # a busy machine
+            process.kill()
+            process.wait(10)
 
 
 @contextmanager

@@ -167,4 +167,3 @@ selection()  # a link may have something to complain of
 for problem in session.problems():
     st.warning(escape_markdown(problem))
 page()
-session.exclude_from_collection()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from app.console import console_component, session
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState
+from app.server import upload_limits
+from app.server.streamlit_internals import remove_uploads
 from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
 from app.your_stream import uploaded_stream
 from app.your_stream.uploaded_stream import UploadedStream
 from knob_core import settings as settings_file
 from knob_core.data import CLASSES
-from knob_core.uploads import Uploaded, read_logits, read_pictures
+from knob_core.uploads import read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
 from knob_core.wrap.fitting import Fit, fit
 
@@ -34,8 +35,11 @@ FORMATS = """
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
 may lie beside them.
 
-Files are read in memory, kept while this page is open in your browser, and never written to a disk.
-"""
+**Limits**: LIMITS.
+
+Your files stay in the server's memory until you press *Forget this stream*, or until some minutes after you close the
+page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
+""".replace("LIMITS", upload_limits.words(MOST_MB))
 
 
 def own_controller() -> ConsoleController:
@@ -66,22 +70,21 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
     title = files[0][0] if len(files) == 1 else f"{len(files)} files"
     try:
         if kind == "Logits":
-            uploaded = read_logits(*files[0])
-            show(uploaded_stream.of_logits(id, title, uploaded), uploaded)
+            show(uploaded_stream.of_logits(id, title, read_logits(*files[0])))
         else:
             with news, st.spinner("Reading the pictures"):
                 pictures = read_pictures(files, CLASSES)
             bar = news.progress(0.0, "Looking at the pictures")
-            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), None)
+            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress))
             bar.empty()
     except ValueError as error:
         st.session_state["own_problem"] = str(error)
 
 
-def show(made: tuple[UploadedStream, list[str]], uploaded: Uploaded | None) -> None:
+def show(made: tuple[UploadedStream, list[str]]) -> None:
     """Put a stream on the display."""
     st.session_state["own_stream"], st.session_state["own_notes"] = made
-    st.session_state["own_uploaded"], st.session_state["own_found"] = uploaded, None
+    st.session_state["own_found"] = None
     state = own_controller().state
     with state.lock:
         state.change_stream()
@@ -106,6 +109,9 @@ def upload() -> None:
         told = "Which files are taken, and what is in them"
         right.popover("Formats", icon=":material/description:", help=told).markdown(FORMATS)
     files = given if isinstance(given, list) else [given] if given is not None else []
+    listed = {file.file_id for file in files}
+    remove_uploads(st.session_state.get("own_listed", set()) - listed)
+    st.session_state["own_listed"] = listed
     if files:
         read(kind, [(file.name, file.getvalue()) for file in files])
 
@@ -122,14 +128,15 @@ def choose_stream(stream: UploadedStream) -> UploadedStream:
 
 def forget() -> None:
     """Remove the visitor's files from memory."""
-    for name in ("own_stream", "own_notes", "own_uploaded", "own_found", "own_seen", "own_problem"):
+    remove_uploads(st.session_state.pop("own_listed", set()))
+    for name in ("own_stream", "own_notes", "own_found", "own_seen", "own_problem"):
         st.session_state.pop(name, None)
     st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
 
 
 def tune(stream: UploadedStream) -> None:
     """Fit attentive memory, both knobs and a temperature where labels allow it."""
-    uploaded: Uploaded | None = st.session_state.get("own_uploaded")
+    uploaded = stream.uploaded
     if uploaded is None or stream.frames < 4:
         return
     known = (uploaded.labels >= 0).any(axis=1)
@@ -139,11 +146,10 @@ def tune(stream: UploadedStream) -> None:
     if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=told, width="stretch"):
         return
     one = uploaded.z_dyn is uploaded.z_static
-    paths, frames = np.flatnonzero(known)[: len(stream.branches.u_star)], slice(0, stream.frames)
-    z_static, z_dyn = uploaded.z_static[paths, frames], None if one else uploaded.z_dyn[paths, frames]
-    u_star = None if uploaded.u_star is None else uploaded.u_star[paths, frames]
+    z_static, z_dyn = uploaded.z_static[known], None if one else uploaded.z_dyn[known]
+    u_star = None if uploaded.u_star is None else uploaded.u_star[known]
     bar = st.progress(0.0, "Fitting")
-    found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most), u_star,
+    found = fit(z_static, z_dyn, uploaded.labels[known], float(most), u_star,
                 progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
     st.session_state["own_found"] = found
     old = session.console_state().settings
@@ -161,14 +167,14 @@ def fitted(found: Fit | None) -> None:
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
 
 
-def export() -> None:
+def export(stream: UploadedStream) -> None:
     """The setting as a file, and the lines that run it."""
     state = own_controller().state  # a download has no session to ask
     st.download_button(
         "Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
         on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
     )  # fmt: skip
-    uploaded: Uploaded | None = st.session_state.get("own_uploaded")
+    uploaded = stream.uploaded
     if uploaded is None:
         lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'
         needs = []
@@ -215,6 +221,5 @@ with stage:
             tune(shown)
             fitted(st.session_state.get("own_found"))
         with below[2]:
-            export()
+            export(shown)
         console_component.mount_background(shown.background(), key="own_background")
-session.exclude_from_collection()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core.runtime.sources import Branch, GatedSource, Source
+from knob_core.runtime.sources import Branch, Source
 from knob_core.serving.messages import Frame
 
 MOST = 1e6  # size of a logit that is taken for one
@@ -29,13 +29,8 @@ class Backbone:
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         """One picture (H, W, 3) as it is kept until its batch: small, where the model takes small ones."""
-        if not isinstance(self.source, GatedSource):
-            return picture
-        import torch
-
-        from knob_core.runtime.frames import as_images
-
-        return as_images(picture[None], torch.device("cpu"))[0].numpy()  # (3, 32, 32)
+        prepare = getattr(self.source, "prepare", None)
+        return picture if prepare is None else prepare(picture)
 
     def require(self, frame: Frame) -> None:
         """Refuse what this model cannot take, before it waits for a batch."""

@@ -50,7 +50,9 @@ class Hello(TypedDict):
     type: Literal["hello"]
     stream: str
     group: str
-    frame: int  # number of the last frame that is in the stream's state; go on with the next
+    frame: int  # number of the last frame that is in the stream's state, or will be; go on with the next
+    answered: int  # number of the last frame that was answered
+    again: list[int]  # numbers above `after` whose replies are sent again now
     resumed: Literal[
         "new", "memory", "snapshot"
     ]  # what the state is: at rest, as it was, or as the last snapshot had it
@@ -142,6 +144,7 @@ class Knobs(TypedDict):
     mode: Literal["continuous", "reset"]
     frame_rate: float
     weights: NotRequired[dict[str, float] | None]  # of attentive memory
+    goals: NotRequired[dict[str, float]]  # what the operator wants (`knob_core.goals`); nothing acts on them
 
 
 class KnobState(TypedDict):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from knob_core import wrap
 from knob_core.data import CLASSES
-from knob_core.runtime.sources import GatedSource, Source, source_of
+from knob_core.runtime.sources import Source, source_of
 
 LOGITS = "logits"
 
@@ -51,6 +51,6 @@ def _own(what: str) -> Source:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"model is {what!r}, expected module:function that can be imported: {error}") from error
-    if isinstance(found, (Source, GatedSource)):
+    if isinstance(found, Source):
         return found
     return wrap.classifier(found)

@@ -80,7 +80,7 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
         """() => { const p = knobPart('scope'), s = p.scope, t = p.figure.data.find((t) => t.name === 'gate');
         const y = new Float32Array(Uint8Array.from(atob(t.y.bdata), (c) => c.charCodeAt(0)).buffer)[150];
         const ratio = devicePixelRatio, at = s.context.getImageData(
-          Math.round(s.axes.x.toPixel(150) * ratio), Math.round(s.axes.y2.toPixel(y) * ratio) - 2, 1, 5).data;
+          Math.round(s.axes.x.toPixel(150) * ratio), Math.round(s.axes.y3.toPixel(y) * ratio) - 2, 1, 5).data;
         return [[...at], p.palette.gate]; }"""
     )
     wanted = [int(colour[1][i : i + 2], 16) for i in (1, 3, 5)]
@@ -168,8 +168,8 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
     console.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
     said = console.locator(".at").inner_text()
     assert re.match(r"frame \d+\s+·\s+severity \d\.\d\d\s+·\s+gate 0\.\d\d\s+·\s+confidence 0\.\d\d", said), said
-    frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship, seen as (✕ )?(\w+)$", said)
-    seen = unpack(message(console)["film"]["every_frame"])[frame]
+    frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship .* now (✕ )?(\w+)$", said)
+    seen = unpack(console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'now').z"))[frame]
     short = console.evaluate("knobPart('scope').background.short")
     assert answer == [("✕ " if seen != 8 else "", short[seen])]
     framed = console.locator(".cell[data-here=true]")
@@ -199,8 +199,9 @@ def test_live_mode(console: Any) -> None:
     arrived = np.isfinite(before)
     np.testing.assert_array_equal(now[arrived], before[arrived])  # the past is not rewritten
     marks = [s for s in after["scope"]["shapes"] if s["line"]["color"] == "under"]
-    assert len(marks) == 1 and marks[0]["x0"] >= arrived.sum() - 1
-    turn = int(marks[0]["x0"])
+    assert len(marks) == 1 and marks[0]["type"] == "rect"  # one span a turn
+    turn = round(marks[0]["x0"] + 0.5)
+    assert turn >= arrived.sum() - 1
     assert abs(now[turn] - now[turn - 1]) < 0.25  # a turn does not reset the state
     console.wait_for_timeout(300)
     np.testing.assert_array_equal(unpack(message(console)["scope"]["data"][4]["y"]), now)  # paused
@@ -473,3 +474,10 @@ def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, sche
     )
     assert inside
     page.close()
+
+
+def test_foreign_text_in_a_warning_is_no_link(app: str, page: Any) -> None:
+    open_console(page, app + "/?z=https://evil.example/a&mode=www.evil.example&m=me@evil.example")
+    said = page.get_by_test_id("stAlert")
+    assert "evil.example" in " ".join(said.all_inner_texts())
+    assert said.locator("a").count() == 0

@@ -45,7 +45,7 @@ export class Knob {
    */
   constructor(parent, spec, onTurn) {
     this.spec = spec;
-    this.scale = new KnobScale(spec.low, spec.high);
+    this.scale = new KnobScale(spec.low, spec.high, spec.even_below);
     this.onTurn = onTurn;
     this.value = spec.home;
     /** @type {{ x: number, y: number, fraction: number } | null} where the pointer was, while it drags */

@@ -5,6 +5,7 @@ import { drawSubplot } from "./axis_drawing.js";
 import { drawBars } from "./bars.js";
 import { paletteColour } from "./colours.js";
 import { drawHeatmap } from "./heatmap.js";
+import { drawRibbon } from "./ribbon.js";
 import { drawScatter } from "./scatter.js";
 import { drawAnnotation, drawShape } from "./shapes.js";
 
@@ -60,6 +61,7 @@ export class Painter {
       axes: this.axes,
       size: this.size,
       font,
+      classes: figure.layout.classes ?? [],
       colour: (name) => paletteColour(palette, name),
     };
     for (const [x, y] of subplots(this.axes)) drawSubplot(plot, x, y);
@@ -106,6 +108,7 @@ function drawTrace(plot, trace, previous) {
   c.clip();
   if (trace.type === "bar") drawBars(plot, trace, x, y);
   else if (trace.type === "heatmap") drawHeatmap(plot, trace, x, y);
+  else if (trace.type === "ribbon") drawRibbon(plot, trace, x, y);
   else drawScatter(plot, trace, previous, x, y);
   c.restore();
 }

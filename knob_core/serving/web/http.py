@@ -16,6 +16,7 @@ from knob_core.serving.access import Caller
 from knob_core.serving.engine import Full, Refusal, require_id
 from knob_core.serving.knob_control import from_json
 from knob_core.serving.messages import Frame, Reply, checked_header, parsed, unpack
+from knob_core.serving.web import openapi
 from knob_core.serving.web.guard import STATUS, body
 from knob_core.serving.web.service import Service
 
@@ -85,9 +86,8 @@ def _submitted(service: Service, id: str, frame: Frame, picture: Any, group: str
     if service.draining or not service.ready:
         raise Full("the service is starting or stopping")
     answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    service.engine.submit(id, frame, lambda reply: None if answer.done() else answer.set_result(reply), group)
-    if picture is not None and (stream := service.engine.stream(id)) is not None:
-        stream.picture = picture
+    sink = lambda reply: None if answer.done() else answer.set_result(reply)  # noqa: E731
+    service.engine.submit(id, frame, sink, group, picture)
     return answer
 
 
@@ -119,7 +119,7 @@ async def stream(request: Request, service: Service, caller: Caller) -> Response
 
 
 async def picture(request: Request, service: Service, caller: Caller) -> Response:
-    found = service.engine.stream(request.path_params["id"])
+    found = service.engine.streams.get(request.path_params["id"])
     if found is None or found.picture is None:
         raise LookupError(_unknown(request) if found is None else "this stream sends no pictures")
     return Response(decode.webp(found.picture), media_type="image/webp", headers={"Cache-Control": "no-store"})
@@ -161,7 +161,7 @@ async def turn(request: Request, service: Service, caller: Caller) -> Response:
             changes = settings_file.as_dict(settings_file.Settings(**changes))
     scope = _scope(request)
     clear = request.query_params.get("clear", "false") == "true" and not scope
-    options = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
+    options: dict[str, Any] = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
     return JSONResponse(service.engine.knobs.turn(changes, caller.name, **options, **scope).to_json())
 
 
@@ -189,14 +189,24 @@ def _if_revision(table: dict[str, Any]) -> int | None:
     return revision
 
 
-def _scope(request: Request) -> dict[str, str]:
-    found = {name: request.path_params[name] for name in ("group", "stream") if name in request.path_params}
+def _scope(request: Request) -> dict[str, Any]:
+    found: dict[str, Any] = {name: x for name, x in request.path_params.items() if name in ("group", "stream")}
     for name, value in found.items():
         require_id(name, value)
     return found
 
 
 # Health
+
+
+async def metrics(request: Request, service: Service, caller: Caller) -> Response:
+    if service.metrics is None:
+        raise LookupError("this service has no metrics")
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def description(request: Request, service: Service, caller: Caller) -> Response:
+    return JSONResponse(openapi.description())
 
 
 async def alive(request: Request, service: Service, caller: Caller) -> Response:

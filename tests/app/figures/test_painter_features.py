@@ -20,12 +20,12 @@ from app.calibration.cell_selection import Selection
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import LiveRun
 from app.console.shown_stream import ShownStream
-from app.lessons import LESSONS
+from app.lessons import course
 from app.results import result_files
 from knob_core.settings import Settings
 
 FILE = Path(__file__).resolve().parents[3] / "app" / "static" / "plot" / "features.js"
-TRACES = ("bar", "heatmap", "scatter")
+TRACES = ("bar", "heatmap", "ribbon", "scatter")
 OF_EVERY_TRACE = ("type", "xaxis", "yaxis")
 
 Found = dict[str, set[str]]
@@ -71,7 +71,7 @@ def calibration_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def lesson_figures() -> Iterator[dict[str, Any]]:
     """All figures of the lessons."""
-    for lesson in LESSONS.values():
+    for lesson in course().values():
         yield from (spec["figure"] for spec in lesson.figures(lesson.start))
 
 
