@@ -189,7 +189,11 @@ def export(stream: UploadedStream) -> None:
         lines = f'stream = KnobStream({source}, settings="knob.toml")'
         needs = ["from knob_core import wrap", *([] if one else ["from knob_core.wrap.command import Command"])]
     imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
-    st.code(f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
+    st.code(
+        f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)",
+        language="python",
+        wrap_lines=True,
+    )
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
