@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knob_core import branches
+from knob_core import branches, checkpoint, models
 from knob_core.branches import Branches
 from knob_core.rivals.attentive import AttentiveFirstOrder, AttentiveMemory
 from knob_core.rivals.cusum import Cusum
@@ -17,6 +17,8 @@ from knob_core.tuning.streams import Streams, of_branches
 from knob_core.tuning.tune import tune
 from train import change_benchmark, compare_filters, fit_memory
 from train.measuring import change_tables
+from train.report import filters
+from train.report.result_set import Results
 
 
 def made(count: int = 6, frames: int = 120, kind: str = "fast", seed: int = 0) -> Branches:
@@ -112,3 +114,33 @@ def test_a_step_that_fails_ends_the_command(tmp_path: Path, capsys: pytest.Captu
     )
     assert code == 1
     assert "a step ended with code 1" in capsys.readouterr().err
+
+
+def test_from_checkpoint_to_tables(tmp_path: Path) -> None:
+    """Streams lie there already, as they do when a command goes on; every table of the report comes out."""
+    model = tmp_path / "knob-ode-s0.safetensors"
+    checkpoint.save(models.build("knob-ode", width=4), model, {"recipe": {"validation": 2000}})
+    work, ship, out = tmp_path / "work", tmp_path / "ship", tmp_path / "out"
+    work.mkdir()
+    for seed, (split, sizes) in enumerate((("pairs", change_benchmark.VALIDATION), ("test", change_benchmark.TEST))):
+        for kind in sizes:
+            about = json.dumps({"split": split, "kind": kind, "model": "knob-ode-s0"})
+            path, loaded = work / f"{split}-{kind}-{model.stem}.npz", made(seed=seed)
+            corruption = np.array(["fog", "snow"] * 3)
+            branches.save(loaded, path, "float16", about=np.array(about), corruption=corruption)
+    assert change_benchmark.main(
+        ["choose", str(model), "--work", str(work), "--ship", str(ship), "--evaluations", "1"]
+    ) == 0  # fmt: skip
+    fitted = ship / model.name
+    assert checkpoint.load(fitted).attentive.brake == 1.0
+    assert change_benchmark.main(["measure", str(fitted), "--work", str(work), "--out", str(out)]) == 0
+    results = Results(out)
+    assert set(results["change_filters"]["kind"]) == {"mixed", "fast", "slow"}
+    assert set(results["change_ablations"]["filter"]) == {compare_filters.OURS, *compare_filters.ABLATIONS}
+    home = results["change_home"].set_index("setting")
+    assert {"without Knob", "attentive memory at home", "CUSUM with reset, same delay"} <= set(home.index)
+    assert home.loc["attentive memory at home", "excess_flips"] < home.loc["without Knob", "excess_flips"]
+    text = "\n".join([filters.ablations(results), filters.learned(results), filters.surface(results),
+                      *(filters.groups(results, "knob-ode", by) for by in ("corruption", "severity"))])  # fmt: skip
+    for words in ("without u*", "first order", "fog", "fog bank", "fast, every 15", "knob-ode-s0"):
+        assert words in text
