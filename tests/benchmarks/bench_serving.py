@@ -90,7 +90,7 @@ def test_serving_takes_at_most_15_per_cent_more_than_the_backbone(service: Proce
     asyncio.run(flood(service.url, 3, "warm"))
     pid, ratios, rates = service.process.pid, [], []
     for turn in range(3):
-        model, batch = bare(8)
+        model, _ = bare(8)
         before, at = cpu_seconds(pid), time.perf_counter()
         asyncio.run(flood(service.url, FRAMES, f"t{turn}-"))
         served = (cpu_seconds(pid) - before) / (STREAMS * FRAMES)
