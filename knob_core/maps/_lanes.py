@@ -51,6 +51,7 @@ def attend_numpy(
     warmth: np.ndarray,  # (R, T) exp(t_0 + t_2 u~)
     labels: np.ndarray,  # (R, T) class, -1 where unknown
     w: Weights,
+    temperature: float,  # of the answer
     zeta: np.ndarray,  # (L,)
     omega_n: np.ndarray,  # (L,) rad/frame
     predicted: np.ndarray,  # (R, T, L) out
@@ -68,7 +69,7 @@ def attend_numpy(
         answer *= warmth[..., None]
         if w.eye > 0:
             answer = shared_answer(answer, z * math.exp(w.t_0), w.eye)
-        nll[lane] = _put(answer, labels, predicted[..., lane], p_max[..., lane])
+        nll[lane] = _put(answer / temperature, labels, predicted[..., lane], p_max[..., lane])
 
 
 def fuse_numpy(
@@ -120,17 +121,20 @@ def _log(x: float) -> float:
 @compiled(attend_numpy, fma=True)
 def attend_lanes(
     z: np.ndarray, p_z: np.ndarray, turned: np.ndarray, warmth: np.ndarray, labels: np.ndarray, w: Weights,
-    zeta: np.ndarray, omega_n: np.ndarray, predicted: np.ndarray, p_max: np.ndarray, nll: np.ndarray,
+    temperature: float, zeta: np.ndarray, omega_n: np.ndarray,
+    predicted: np.ndarray, p_max: np.ndarray, nll: np.ndarray,
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
     _, b, _, _, sharp, told, t_0, t_1, _, t_3, brake, eye = w
     p_eye = np.empty(classes)  # softmax(z exp(t_0)) of the frame
+    cooled = 1.0 if eye > 0 else 1 / temperature  # with a share of the eye, what is mixed is cooled, not the memory
     m, v, e = np.empty((classes, lanes)), np.empty((classes, lanes)), np.empty((classes, lanes))
     top, best = np.empty(lanes), np.empty(lanes)
     total, scale, n = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     k, h, double, cap = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     x, found, slowed = np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    e_mixed, total_mixed = np.empty((classes, lanes)), np.empty(lanes)
     for j in range(lanes):
         double[j] = 2 * zeta[j]
         cap[j] = zeta[j] + math.sqrt(zeta[j] * zeta[j] + 1)
@@ -207,7 +211,7 @@ def attend_lanes(
                     scale[j] += t_3 * _log(n[j])
             # the answer's softmax: its largest value, and that of the true class
             for j in range(lanes):
-                scale[j] = warmth[r, t] * _exp(scale[j])
+                scale[j] = cooled * warmth[r, t] * _exp(scale[j])
                 found[j] = 0.0
             for i in range(classes):
                 for j in range(lanes):
@@ -235,13 +239,20 @@ def attend_lanes(
                         x[j] = tie if tie < x[j] else x[j]
                 for j in range(lanes):
                     x[j] = min(eye, KEPT * x[j])
-                    p_max[r, t, j] = (1 - x[j]) / found[j] + x[j] * p_eye[int(best[j])]
+                    total_mixed[j] = 0.0
+                for i in range(classes):
+                    for j in range(lanes):
+                        mixed = (1 - x[j]) * _exp((m[i, j] - top[j]) * scale[j]) / found[j] + x[j] * p_eye[i]
+                        e_mixed[i, j] = math.exp(math.log(max(mixed, SMALLEST)) / temperature)
+                        total_mixed[j] += e_mixed[i, j]
+                for j in range(lanes):
+                    p_max[r, t, j] = e_mixed[int(best[j]), j] / total_mixed[j]
             if labels[r, t] >= 0:
                 true = labels[r, t]
                 for j in range(lanes):
                     log_p = (m[true, j] - top[j]) * scale[j] - _log(found[j])
                     if eye > 0:
-                        log_p = math.log(max((1 - x[j]) * _exp(log_p) + x[j] * p_eye[true], SMALLEST))
+                        log_p = math.log(max(e_mixed[true, j] / total_mixed[j], SMALLEST))
                     nll[j] -= log_p if log_p > LEAST else LEAST
 
 
