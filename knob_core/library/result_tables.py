@@ -24,6 +24,7 @@ MADE_BY = {
     **dict.fromkeys(("e1", "e1_summary", "e1_reliability", "e2_test"), EVALUATE),
     **dict.fromkeys(("streams", "trade_off", "e3_gate_bode", "e3_stream_bode", "e3_step", "e3_step_info"), LIBRARY),
     "cost": COST,
+    "sensitivity": "python -m train.sensitivity",
     **dict.fromkeys(("change_filters", "change_ablations", "change_home", "change_groups"), CHANGE),
     **dict.fromkeys(("memory_surface", "memory_learned"), CHANGE),
     "outside_models": "python -m train.outside",
@@ -37,6 +38,7 @@ NEEDED = {  # table: the columns that a reader cannot do without
     "anchors": ("what", "network", "avg_c", "ece"),
     "claims": ("what", "target", "measured", "holds"),
     "learning": ("method", "seed", "epoch"),
+    "sensitivity": ("model", "memory", "zeta", "omega_n", "excess_flips", "delay_mean", "nll"),
     "temperatures": ("method", "seed", "output", "fitted_on", "temperature"),
 }
 

@@ -18,16 +18,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import Array, namespace
+from knob_core._arrays.checks import PerStream, namespace
 from knob_core.memories import _attentive_tensors as tensors
 from knob_core.memories._attentive_loops import Weights, attend, certainty
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LIMIT = 100.0  # no weight is larger in size
 RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT), "eps": (0.0, 1.0), "brake": (0.0, 1.0), "eye": (0.0, 1.0)}
@@ -101,13 +104,13 @@ class Attentive(Memory):
         """u~, standardised."""
         return (np.asarray(u_star, np.float64) - self.u_mean) / self.u_scale
 
-    def run(self, frames: Inputs, zeta: Any, omega_n: Any, state: Any = None) -> Remembered:
+    def run(self, frames: Inputs[np.ndarray], zeta: Any, omega_n: Any, state: Any = None) -> Remembered[np.ndarray]:
         z = fused(frames)  # (R, T, K)
         return self.run_logits(z, zeta, omega_n, state, self.command(frames.u_star))
 
     def run_logits(
         self, z: np.ndarray, zeta: Any, omega_n: Any, state: Any = None, u: np.ndarray | None = None
-    ) -> Remembered:
+    ) -> Remembered[np.ndarray]:
         """The same for logits (R, T, K) and standardised commands (R, T); None for a model without u_star."""
         z = np.ascontiguousarray(z, np.float64)
         lead = z.shape[:2]
@@ -119,7 +122,9 @@ class Attentive(Memory):
         attend(z, u, np.broadcast_to(False, lead), *knobs, self._weights(), state, answer, g)
         return Remembered(answer, g, state)
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+    def advance(
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
+    ) -> Remembered[np.ndarray]:
         z, u = fused(now), self.command(now.u_star)
         state = np.where(gap.first[:, None, None], self.start(z), state)
         steps, dt = gaps.split(gap.elapsed)
@@ -128,27 +133,30 @@ class Attentive(Memory):
             state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
         before = state.copy()
         answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
-        knobs = (np.broadcast_to(x, (len(z), 1)) for x in (np.float64(zeta), np.float64(omega_n)))
+        knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
 
-    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+    def frame(
+        self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
+    ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
         state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
         return tensors.attend(z, u, zeta, omega_n, dt, self._weights(), state)
 
     def _coast(
-        self, held: Inputs, late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
-        zeta: float, omega_n: float, state: np.ndarray,
+        self, held: Inputs[np.ndarray], late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
+        zeta: PerStream, omega_n: PerStream, state: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
-        held, state = held.rows(late), state.copy()
+        damping, base = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
+        held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(zeta) / dt[late])  # (n,)
-        moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+        omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(damping) / dt[late])  # (n,)
+        moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1], self.brake)  # fmt: skip
-        share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
+        share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
         state[late, :-1] = moved
         state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
@@ -159,17 +167,17 @@ class Attentive(Memory):
         return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye)
 
 
-def fused(frames: Inputs) -> np.ndarray:
+def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
     """The frame's own fused logits, float64: what the network says without any memory."""
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def largest_h(zeta: float) -> float:
+def largest_h(zeta: Any) -> Any:
     """The h at which g = 1."""
-    return zeta + math.sqrt(zeta * zeta + 1)
+    return zeta + np.sqrt(zeta * zeta + 1)
 
 
-def _gain(zeta: float, h: np.ndarray) -> np.ndarray:
+def _gain(zeta: np.ndarray, h: np.ndarray) -> np.ndarray:
     """g = k h."""
     return 2 * h / (1 / h + 2 * zeta + h)
 
