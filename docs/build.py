@@ -34,6 +34,7 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "runtime": "In a running system",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
+    "team": "For a team",
 }
 PACKAGE = "knob_core"
 
