@@ -644,3 +644,11 @@ def test_a_gap_is_answered_in_the_shape_of_the_frames_before_it():
     batch, single = KnobStream(wrap.classifier()), KnobStream(wrap.classifier())
     assert batch.step(np.array([[1.0, 2.0]])).label.shape == batch.step(None).label.shape == (1,)
     assert np.ndim(single.step(np.array([1.0, 2.0])).label) == np.ndim(single.step(None).label) == 0
+
+
+def test_a_state_of_objects_is_refused_by_name() -> None:
+    stream = KnobStream("knob-ode-s0")
+    stream.step(np.zeros((32, 32, 3), np.uint8))
+    state = stream.state_dict()
+    with pytest.raises(ValueError, match="state 'gate' has dtype object, expected numbers"):
+        stream.load_state_dict({**state, "gate": np.full(state["gate"].shape, None, object)})
