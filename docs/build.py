@@ -32,9 +32,11 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "install": "Install",
     "console": "The console",
     "runtime": "In a running system",
+    "serve": "Serve many streams",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
     "team": "For a team",
+    "stability": "How far the memory can go",
 }
 PACKAGE = "knob_core"
 

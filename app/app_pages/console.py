@@ -9,6 +9,7 @@ from app.console.compute_stream import JOBS
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
 from app.server.background_jobs import Job
+from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
 
 
@@ -69,6 +70,7 @@ def on_display() -> tuple[StreamChoice, ShownStream | None]:
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 session.console_state()
+page_layout.unseen_title("Console")
 notes, top, bottom = (st.container() for _ in range(3))  # the display must keep its place, or it is mounted anew
 stream, job = find_stream()
 with notes:
@@ -84,6 +86,7 @@ with notes:
 if stream is not None:
     if job is None:
         st.session_state["shown"], st.session_state["shown_choice"] = stream, session.choice()
+        st.session_state["last_stream"] = "console"
     with top:
         fast(stream)
 with bottom:

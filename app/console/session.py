@@ -17,7 +17,8 @@ from app.console.stream_choice import StreamChoice
 from app.server.drag_endpoint import FIELDS, DragEndpoint, Turn
 from app.server.streamlit_internals import component_value
 
-OTHER_PAGES = ("lesson", "lessons", "cells")  # link parameters of other pages: each reads and checks its own
+# link parameters of other pages: each reads and checks its own
+OTHER_PAGES = ("lesson", "lessons", "student", "name", "dials", "hide", "cells")
 
 
 def console_state() -> ConsoleState:

@@ -26,6 +26,27 @@ def is_page_visit() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
+_MEND_UPLOADERS = """<script>
+if (!globalThis.knobUploadersMended) {
+  globalThis.knobUploadersMended = true;
+  const mend = () =>
+    document
+      .querySelectorAll('[data-testid="stFileUploaderDropzone"][role="presentation"]')
+      .forEach((place) => place.setAttribute("role", "group"));
+  new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+  mend();
+}
+</script>"""
+
+
+def mend_uploaders() -> None:
+    """Streamlit marks the place for files as decoration, though it has a name and takes the focus: a group it is.
+
+    Our own components live in shadow roots, which the observer does not see, so a drag does not wake it.
+    """
+    st.html(_MEND_UPLOADERS, unsafe_allow_javascript=True)
+
+
 def component_value(key: str, name: str) -> Any:
     """What one of our components last reported, before it is mounted in this run; None where it has not.
 

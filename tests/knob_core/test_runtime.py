@@ -18,6 +18,7 @@ from safetensors.numpy import save as save_safetensors
 from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
+from knob_core.goals import Goals
 from knob_core.response import State, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
@@ -86,7 +87,9 @@ def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
 
 
 @pytest.mark.parametrize(
-    "setting", [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}], ids=str
+    "setting",
+    [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}, {"temperature": 2.5}],
+    ids=str,
 )
 @pytest.mark.parametrize("method", models.METHODS)
 def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
@@ -652,3 +655,11 @@ def test_a_state_of_objects_is_refused_by_name() -> None:
     state = stream.state_dict()
     with pytest.raises(ValueError, match="state 'gate' has dtype object, expected numbers"):
         stream.load_state_dict({**state, "gate": np.full(state["gate"].shape, None, object)})
+
+
+def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> None:
+    goals = Goals(delay=3)
+    stream = KnobStream(wrap.classifier(lambda frames: frames), settings=Settings(goals=goals, temperature=1.7))
+    stream.step(np.zeros((1, 4)))
+    stream.load_state_dict(stream.state_dict())
+    assert stream.settings.goals == goals and stream.temperature == 1.7

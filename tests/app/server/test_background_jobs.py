@@ -6,17 +6,10 @@ import threading
 import time
 
 import pytest
+from jobs import finished
 
 from app.server import background_jobs
 from app.server.background_jobs import Busy, Cancelled, Job, Jobs
-
-
-def finished(job: Job) -> Job:
-    for _ in range(1200):
-        if job.over:
-            return job
-        time.sleep(0.05)
-    raise TimeoutError
 
 
 def test_results_are_kept_and_the_oldest_forgotten() -> None:
