@@ -49,6 +49,9 @@ export class ScopeCursor {
       const inside = this.axis && pixel >= this.axis.from && pixel <= this.axis.to;
       this.moveTo(this.axis && inside ? Math.round(this.axis.toValue(pixel)) : null);
     };
+    // Numbers are spoken while the keys move the cursor, not while a knob turns or a pointer passes.
+    canvas.onfocus = () => this.text.setAttribute("aria-live", "polite");
+    canvas.onblur = () => this.text.setAttribute("aria-live", "off");
     canvas.onpointerleave = () => this.moveTo(null);
     canvas.onkeydown = (event) => {
       if (event.key === "Escape") this.moveTo(null);

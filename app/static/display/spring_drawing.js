@@ -62,7 +62,7 @@ function drawRail({ c, at, palette, font }, [low, high]) {
   const { wall, right, rail, middle, toPixel } = at;
   c.strokeStyle = palette.grid;
   c.lineWidth = 1;
-  c.font = `11px ${font}`;
+  c.font = `12px ${font}`;
   c.textAlign = "center";
   c.textBaseline = "top";
   c.fillStyle = palette.muted;
@@ -154,6 +154,6 @@ function drawMass({ c, at, palette, font }, u) {
   c.textBaseline = "middle";
   c.font = `600 14px ${font}`;
   c.fillText(sigmoid(u).toFixed(2), x, at.middle + 3);
-  c.font = `11px ${font}`;
+  c.font = `12px ${font}`;
   c.fillText("gate", x, at.middle + 20);
 }

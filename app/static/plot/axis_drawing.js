@@ -13,7 +13,7 @@ const TITLE_GAP = 34; // pixels from a vertical axis to its title
 export function drawSubplot(plot, x, y) {
   const { context: c } = plot;
   c.lineWidth = 1;
-  c.font = `11px ${plot.font}`;
+  c.font = `12px ${plot.font}`;
   c.fillStyle = plot.colour("plot");
   c.fillRect(x.from, y.to, x.to - x.from, y.from - y.to);
   c.strokeStyle = plot.colour("grid");
@@ -89,14 +89,15 @@ function drawTitleY(plot, x, y) {
   const { title, titlegap } = y.spec;
   if (!title) return;
   c.save();
-  c.translate(x.from - (titlegap ?? TITLE_GAP), (y.to + y.from) / 2);
+  if (title.font) {
+    c.fillStyle = plot.colour(title.font.color);
+    c.font = `600 12px ${plot.font}`;
+  }
+  const half = c.measureText(title.text).width / 2;
+  c.translate(x.from - (titlegap ?? TITLE_GAP), Math.max((y.to + y.from) / 2, half)); // whole, where the row is short
   c.rotate(-Math.PI / 2);
   c.textAlign = "center";
   c.textBaseline = "bottom";
-  if (title.font) {
-    c.fillStyle = plot.colour(title.font.color);
-    c.font = `600 11px ${plot.font}`;
-  }
   c.fillText(title.text, 0, 0);
   c.restore();
 }

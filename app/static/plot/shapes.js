@@ -36,7 +36,7 @@ export function drawShape(plot, shape) {
 export function drawAnnotation(plot, annotation) {
   const { context: c } = plot;
   const { text, x, y, xref, yref, font, xanchor = "center", xshift = 0, yshift = 0 } = annotation;
-  c.font = `${font.weight ?? 400} 11px ${plot.font}`;
+  c.font = `${font.weight ?? 400} 12px ${plot.font}`;
   c.fillStyle = plot.colour(font.color);
   c.textAlign = xanchor;
   c.textBaseline = "middle";
