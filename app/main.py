@@ -15,6 +15,7 @@ from app.server.streamlit_internals import is_page_visit, mend_uploaders  # noqa
 
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
+    "tune": "Tune",
     "calibration": "Calibration",
     "learning": "Learning",
     "results": "Results",

@@ -47,7 +47,7 @@ def filters(models: list[tuple[str, int]]) -> None:
     st.session_state["cells_corruptions"] = [] if all_names else list(now.corruptions)
     st.session_state["cells_severities"] = [] if all_levels else list(now.severities)
     family = {name: kind for kind, names in CORRUPTIONS.items() for name in names}
-    left, middle, right = st.columns([1, 2.2, 1.15], gap="small")
+    left, middle, right = st.columns([1.2, 1.7, 1.2])
     left.selectbox(
         "Model", models, key="cells_model", on_change=choose, format_func=lambda m: f"{m[0]}, seed {m[1]}",
         help="Whose predictions: the training method, and the seed that it was trained with",

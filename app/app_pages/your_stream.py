@@ -189,10 +189,15 @@ def export(stream: UploadedStream) -> None:
         lines = f'stream = KnobStream({source}, settings="knob.toml")'
         needs = ["from knob_core import wrap", *([] if one else ["from knob_core.wrap.command import Command"])]
     imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
-    st.code(f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
+    st.code(
+        f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)",
+        language="python",
+        wrap_lines=True,
+    )
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+page_layout.style()
 page_layout.unseen_title("Your stream")
 row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
 with row:
@@ -200,12 +205,14 @@ with row:
 with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+if st.session_state.get("own_stream") is not None:
+    st.session_state["last_stream"] = "own"
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
         st.markdown(FORMATS)
     else:
-        above, below = st.container(), st.columns([1, 1, 2], gap="medium")
+        above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
             st.caption(" ".join(st.session_state["own_notes"]))

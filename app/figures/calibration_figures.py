@@ -64,7 +64,7 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
         span=6,
         height=330,
         legend=[subset(name, f" ({tables[name].counts.sum():,})") for name in SUBSETS if name in tables]
-        + [["dot", "confidence", "before this turn"]],
+        + [["dot", "confidence", "previous setting"]],
         note=(
             f"Below the dashed line it promises too much. {len(whole.counts)} bins of about {whole.counts.mean():,.0f} "
             f"predictions each; tinted: 95 % intervals. ECE, also where the branches agree or disagree: "

@@ -46,12 +46,14 @@ class ControlPanel {
       <div class="regime" role="img"><i></i><i></i><i></i></div>
       <p class="regime-text" aria-live="polite"></p>
       <div class="presets" role="group" aria-label="presets"></div>
+      <button class="more" type="button" aria-expanded="false" hidden>Memory, mode, live</button>
       <div class="switches"></div>
       <div class="transport"></div>
       <p class="pinned" hidden></p>`;
     host.appendChild(this.box);
     const part = (/** @type {string} */ name) => find(this.box, name, HTMLElement);
     this.knobs = Object.fromEntries(constants.knobs.map((knob) => [knob.id, this.addKnob(part(".dials"), knob)]));
+    this.listenToMore(find(this.box, ".more", HTMLButtonElement));
     this.regime = new RegimeBar(this.box);
     this.presets = new PresetButtons(part(".presets"), constants.presets, (preset) => this.apply(preset));
     this.switches = constants.switches
@@ -60,6 +62,16 @@ class ControlPanel {
     this.playback = constants.transport
       ? new Playback(this.box, constants, this.values, (settled) => this.played(settled))
       : null;
+  }
+
+  /**
+   * On a phone, a button shows and hides the switches and playback; elsewhere the stylesheet leaves it out.
+   * @param {HTMLButtonElement} button
+   */
+  listenToMore(button) {
+    button.hidden = !this.constants.switches && !this.constants.transport;
+    button.title = "Show or hide memory, mode and live playback";
+    button.onclick = () => button.setAttribute("aria-expanded", String(button.ariaExpanded !== "true"));
   }
 
   /**

@@ -15,7 +15,7 @@ import numpy as np
 
 from knob_core import gate, metrics
 from knob_core._arrays.compiled import compiled
-from knob_core.memories._attentive_loops import Weights, certainty
+from knob_core.memories._attentive_loops import KEPT, SMALLEST, Weights, certainty, shared_answer
 from knob_core.memories._attentive_loops import numpy_form as attend
 
 LARGEST = 700.0  # size of an exponent; exp of more is infinite
@@ -59,13 +59,16 @@ def attend_numpy(
 ) -> None:
     """Attentive memory, one setting after another."""
     still, one = np.zeros(labels.shape, bool), np.ones(labels.shape)
-    turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=0.0)  # they are in `turned` and `warmth`
+    turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=0.0, eye=0.0)  # in `turned` and `warmth`; the eye's share below
     for lane in range(len(zeta)):
         state = np.zeros((len(z), z.shape[2] + 1, 2))
         state[:, :-1, 0] = z[:, 0]
         answer, g = np.empty_like(z), np.empty(labels.shape)
         attend(z, 0 * one, still, zeta[lane] * one, omega_n[lane] * turned, one, turn, state, answer, g)
-        nll[lane] = _put(answer * warmth[..., None], labels, predicted[..., lane], p_max[..., lane])
+        answer *= warmth[..., None]
+        if w.eye > 0:
+            answer = shared_answer(answer, z * math.exp(w.t_0), w.eye)
+        nll[lane] = _put(answer, labels, predicted[..., lane], p_max[..., lane])
 
 
 def fuse_numpy(
@@ -121,12 +124,13 @@ def attend_lanes(
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
-    _, b, _, _, sharp, told, _, t_1, _, t_3 = w
+    _, b, _, _, sharp, told, t_0, t_1, _, t_3, brake, eye = w
+    p_eye = np.empty(classes)  # softmax(z exp(t_0)) of the frame
     m, v, e = np.empty((classes, lanes)), np.empty((classes, lanes)), np.empty((classes, lanes))
     top, best = np.empty(lanes), np.empty(lanes)
     total, scale, n = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     k, h, double, cap = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
-    x, found = np.empty(lanes), np.empty(lanes)
+    x, found, slowed = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     for j in range(lanes):
         double[j] = 2 * zeta[j]
         cap[j] = zeta[j] + math.sqrt(zeta[j] * zeta[j] + 1)
@@ -165,6 +169,7 @@ def attend_lanes(
                 k[j] = 2 / (1 / h[j] + double[j] + h[j])
                 share = k[j] * h[j]
                 share = share if share < 1 else 1.0
+                slowed[j] = 1 - brake * share
                 n[j] = (1 - share) * n[j] + 1
                 top[j] = -math.inf
                 best[j] = 0.0
@@ -173,7 +178,7 @@ def attend_lanes(
                 for j in range(lanes):
                     off = now - m[i, j]
                     m[i, j] += k[j] * (v[i, j] + h[j] * off)
-                    v[i, j] += k[j] * (off - (double[j] + h[j]) * v[i, j])
+                    v[i, j] = slowed[j] * (v[i, j] + k[j] * (off - (double[j] + h[j]) * v[i, j]))
                 for j in range(lanes):
                     larger = m[i, j] > top[j]
                     best[j] = float(i) if larger else best[j]
@@ -210,10 +215,33 @@ def attend_lanes(
             for j in range(lanes):
                 predicted[r, t, j] = int(best[j])
                 p_max[r, t, j] = 1 / found[j]
+                x[j] = 0.0
+            if eye > 0:  # x: the share of the frame alone, as much as leaves the memory's class on top
+                largest, whole = -math.inf, 0.0
+                for i in range(classes):
+                    largest = max(largest, z[r, t, i])
+                for i in range(classes):
+                    p_eye[i] = math.exp((z[r, t, i] - largest) * math.exp(t_0))
+                    whole += p_eye[i]
+                for i in range(classes):
+                    p_eye[i] /= whole
+                for j in range(lanes):
+                    x[j] = 1.0
+                for i in range(classes):
+                    for j in range(lanes):
+                        ahead = (1 - _exp((m[i, j] - top[j]) * scale[j])) / found[j]
+                        against = p_eye[i] - p_eye[int(best[j])]
+                        tie = ahead / (ahead + against) if against > 0 else 1.0
+                        x[j] = tie if tie < x[j] else x[j]
+                for j in range(lanes):
+                    x[j] = min(eye, KEPT * x[j])
+                    p_max[r, t, j] = (1 - x[j]) / found[j] + x[j] * p_eye[int(best[j])]
             if labels[r, t] >= 0:
                 true = labels[r, t]
                 for j in range(lanes):
                     log_p = (m[true, j] - top[j]) * scale[j] - _log(found[j])
+                    if eye > 0:
+                        log_p = math.log(max((1 - x[j]) * _exp(log_p) + x[j] * p_eye[true], SMALLEST))
                     nll[j] -= log_p if log_p > LEAST else LEAST
 
 

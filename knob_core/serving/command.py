@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +25,9 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("knob serve", description=__doc__)
     limits = Limits()
     add = found.add_argument
-    kinds = "a shipped model's name, a checkpoint, an .onnx file, module:function, or logits"
+    kinds = (
+        "a shipped model's name, a checkpoint, an .onnx file, module:function, or logits:K where clients send K logits"
+    )
     add("model", nargs="?", default="knob-ode-s0", help=f"{kinds}; default: %(default)s")
     add("--host", default=HOST, help="address to listen on; any but this machine's own needs tokens")
     add("--port", type=int, default=PORT, help="default: %(default)s; 0: any free one")
@@ -103,7 +107,9 @@ def run(given: argparse.Namespace) -> int:
         ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
     )  # fmt: skip
     server = draining_server(config, service)
-    server.run()
+    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again once all is done
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
     return 0
 
 

@@ -483,3 +483,10 @@ def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, sche
     )
     assert inside
     page.close()
+
+
+def test_foreign_text_in_a_warning_is_no_link(app: str, page: Any) -> None:
+    open_console(page, app + "/?z=https://evil.example/a&mode=www.evil.example&m=me@evil.example")
+    said = page.get_by_test_id("stAlert")
+    assert "evil.example" in " ".join(said.all_inner_texts())
+    assert said.locator("a").count() == 0

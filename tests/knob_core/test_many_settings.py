@@ -24,6 +24,7 @@ WEIGHTS = Attentive(
 )
 SETTINGS = {
     "attentive": Settings(weights=WEIGHTS),
+    "attentive, braked, with a share of the eye": Settings(weights=replace(WEIGHTS, brake=0.5, eye=0.2)),
     "attentive, as shipped without a fit": Settings(),
     "plain": Settings(memory="plain"),
     "no memory": Settings(memory="off"),

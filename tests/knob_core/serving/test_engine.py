@@ -15,7 +15,7 @@ from knob_core.serving.messages import Frame
 from knob_core.serving.stream import Policy
 from knob_core.settings import Settings
 
-K = 5
+K = 10  # sums of 8 numbers and more may be taken in another order
 FIELDS = ("label", "p_max", "g", "u", "u_star", "missing", "age", "zeta", "omega_n")
 
 

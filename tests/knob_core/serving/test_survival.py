@@ -163,7 +163,8 @@ def stepped(streams: int = 3, frames: int = 5) -> Engine:
     for _ in range(frames):
         for k in range(streams):
             engine.submit(f"s{k}", Frame("logits", logits(rng)), lambda reply: None)
-        engine.step_waiting()
+        while engine.step_waiting():
+            pass
     return engine
 
 
