@@ -34,6 +34,8 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "runtime": "In a running system",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
+    "teaching": "Teaching",
+    "teaching_answers": "Model answers",
 }
 PACKAGE = "knob_core"
 

@@ -15,6 +15,9 @@ def style() -> None:
     st.html(_STYLE)
 
 
-def columns(key: str, widths: list[float], align: Literal["top", "center"] = "top", gap: Any = "small") -> list[Any]:
+Alignment = Literal["top", "center", "bottom"]
+
+
+def columns(key: str, widths: list[float], align: Alignment = "top", gap: Any = "small") -> list[Any]:
     """st.columns in a container of its own, which the stylesheet finds by its key."""
     return st.container(key=f"stack_{key}").columns(widths, gap=gap, vertical_alignment=align)
