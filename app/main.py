@@ -33,7 +33,8 @@ def visit() -> None:
         st.Page(HERE / "app_pages" / f"{name}.py", title=title, url_path=name if i else None, default=not i)
         for i, (name, title) in enumerate(PAGES.items())
     ]
-    st.navigation(pages, position="top").run()
+    alone = st.context.is_embedded  # `embed=true`: one page in a frame of another site
+    st.navigation(pages, position="hidden" if alone else "top").run()
 
 
 if is_page_visit():

@@ -136,10 +136,9 @@ def main() -> None:
     if late:
         often = late[int(0.9 * len(late))]
         print(f"answer to a dial: median {statistics.median(late):.2f} s, 90 % {often:.2f} s, longest {late[-1]:.2f} s")
-    if len(used) > 2:
-        print(
-            f"server's memory: {used[0]:.0f} MB at first, {used[len(used) // 2]:.0f} MB half way, {used[-1]:.0f} MB at last"
-        )
+    if len(used) > 4:
+        quarters = (used[int(part * (len(used) - 1))] for part in (0, 0.25, 0.5, 0.75, 1))
+        print("server's memory at each quarter of the time, MB:", *(f"{mb:.0f}" for mb in quarters))
     print(f"errors: {len(notes.errors)}", *notes.errors[:10], sep="\n  ")
     raise SystemExit(bool(notes.errors))
 
