@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, NamedTuple
 import numpy as np
 
 from knob_core import gaps, gate, theory
-from knob_core._arrays.checks import A, Knob, is_tensor, namespace
+from knob_core._arrays.checks import A, Knob, PerStream, is_tensor, namespace
 from knob_core.ema import NEUTRAL, ema_alpha, run_ema
 from knob_core.gate import sigmoid
 
@@ -74,8 +74,8 @@ class Gate:
         """All frames of u_star (..., T), from `state` (None: at rest)."""
         raise NotImplementedError
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved[np.ndarray]:
-        """One frame of N streams, state (N, 2); frames that did not come count as the last one, held."""
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
+        """One frame of N streams, state (N, 2), knobs for all or (N,); one that did not come is the last one, held."""
         raise NotImplementedError
 
     def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
@@ -142,7 +142,7 @@ class NoGate(Gate):
     def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         return Moved(*self.reset(u_star, zeta, omega_n), state)
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved[np.ndarray]:
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
         return self.run(now.u_star, zeta, omega_n, state)
 
     def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
@@ -191,7 +191,7 @@ class FirstOrder(Gate):
         g, end = run_ema(sigmoid(u_star), omega_n, state=state)
         return Moved(logit(g), g, end)
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved[np.ndarray]:
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
         g = gaps.advance_ema(sigmoid(now.u_star), sigmoid(now.held), omega_n, now.elapsed, state[:, 0])
         return Moved(logit(g), g, np.stack([g, np.zeros_like(g)], axis=-1))
 
@@ -239,7 +239,7 @@ class SecondOrder(Gate):
         u, end = gate.run(u_star, zeta, omega_n, state=state)
         return Moved(u, sigmoid(u), end)
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved[np.ndarray]:
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
         u, end = gaps.advance(now.u_star, now.held, zeta, omega_n, now.elapsed, state)
         return Moved(u, sigmoid(u), end)
 

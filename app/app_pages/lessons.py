@@ -274,4 +274,3 @@ if not alone and "class" not in asked.hidden:
 session.page_link_value("lesson", lesson.id)
 keep()
 session.write_link()
-session.exclude_from_collection()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", np.ndarray, "torch.Tensor")
 Array: TypeAlias = "np.ndarray | torch.Tensor"
 Knob: TypeAlias = "float | np.ndarray | torch.Tensor"
+PerStream: TypeAlias = "float | np.ndarray"  # one number for all streams, or (N,)
 
 
 def is_tensor(x: Any) -> TypeIs[torch.Tensor]:

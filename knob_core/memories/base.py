@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple
 
 import numpy as np
 
-from knob_core._arrays.checks import A
+from knob_core._arrays.checks import A, PerStream
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,9 +59,9 @@ class Memory:
         raise NotImplementedError
 
     def advance(
-        self, now: Inputs[np.ndarray], gap: Gap, zeta: float, omega_n: float, state: np.ndarray
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
     ) -> Remembered[np.ndarray]:
-        """One frame of N streams; frames that did not come count as the last one, held."""
+        """One frame of N streams, knobs for all or (N,); frames that did not come count as the last one, held."""
         raise NotImplementedError
 
     def frame(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knob_core import fusion, gaps, gate
-from knob_core._arrays.checks import A, namespace
+from knob_core._arrays.checks import A, PerStream, namespace
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class NoMemory(Memory):
         return Remembered(z, frames.g, state, frames.z_static, frames.z_dyn)
 
     def advance(
-        self, now: Inputs[np.ndarray], gap: Gap, zeta: float, omega_n: float, state: np.ndarray
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
     ) -> Remembered[np.ndarray]:
         return self.run(now, zeta, omega_n, state)
 
@@ -63,14 +63,16 @@ class Plain(Memory):
         m, state = self.smooth(frames.z_static, zeta, omega_n, state)
         return Remembered(fusion.fuse(m, frames.z_dyn, frames.g), frames.g, state, m, frames.z_dyn)
 
-    def follow(self, z: np.ndarray, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> tuple[Any, Any]:
+    def follow(
+        self, z: np.ndarray, gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
+    ) -> tuple[Any, Any]:
         """(m, state) after one frame with static logits z (N, K)."""
         if gap.first.any():
             state = np.where(gap.first[:, None, None], self.start(z), state)
         return gaps.advance(z, gap.held.z_static, zeta, omega_n, gap.elapsed, state)
 
     def advance(
-        self, now: Inputs[np.ndarray], gap: Gap, zeta: float, omega_n: float, state: np.ndarray
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
     ) -> Remembered[np.ndarray]:
         m, state = self.follow(now.z_static, gap, zeta, omega_n, state)
         return Remembered(fusion.fuse(m, now.z_dyn, now.g), now.g, state, m, now.z_dyn)
