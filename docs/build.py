@@ -37,6 +37,8 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "train": "Train and evaluate",
     "team": "For a team",
     "stability": "How far the memory can go",
+    "teaching": "Teaching",
+    "teaching_answers": "Model answers",
 }
 PACKAGE = "knob_core"
 
