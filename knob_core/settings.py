@@ -2,22 +2,24 @@
 
 zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the way in. The weights of attentive memory
 may stand in it, in a table [attentive]: those that `knob_core.wrap.fitting.fit` found. Without it the model's own act.
+So may what the operator wants of the stream, in a table [goals].
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from knob_core import files
+from knob_core import files, goals
+from knob_core.goals import Goals
 from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
 
 VERSION = 1
-TABLE = "attentive"  # of the weights, in the file
+TABLE, GOALS = "attentive", "goals"  # tables of the file: weights, and what is wanted
 MODES = ("continuous", "reset")
-LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0)}
+LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0), "temperature": (0.05, 20.0)}
 MAX_BYTES = 10_000
 
 
@@ -31,7 +33,9 @@ class Settings:
     memory: str = "attentive"  # or "plain" or "off" (`knob_core.memories`); of older files: true is plain, false is off
     mode: str = "continuous"  # or "reset": one step from rest for every frame
     frame_rate: float = 10.0  # frames/s, only to say frames as seconds
+    temperature: float = 1.0  # the answer is softmax(z / temperature): above 1 more modest, below 1 surer; classes stay
     weights: Attentive | None = None  # of attentive memory; None: the model's own
+    goals: Goals = field(default_factory=Goals)  # what the operator wants of the stream; nothing acts on them by itself
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():
@@ -47,6 +51,8 @@ class Settings:
             raise ValueError(f"memory is {self.memory!r}, expected one of {', '.join(KINDS)}")
         if self.weights is not None and not isinstance(self.weights, Attentive):
             raise ValueError(f"weights is {self.weights!r}, expected attentive memory's or None")
+        if not isinstance(self.goals, Goals):
+            raise ValueError(f"goals is {self.goals!r}, expected knob_core.goals.Goals")
         if self.mode not in MODES:
             raise ValueError(f"mode is {self.mode!r}, expected one of {', '.join(MODES)}")
 
@@ -61,18 +67,19 @@ HOME = Settings()  # where a double click puts the knobs
 
 
 def as_dict(settings: Settings) -> dict[str, Any]:
-    """Every entry by its name; weights as they are."""
-    return {field.name: getattr(settings, field.name) for field in fields(settings)}
+    """Every entry by its name; weights and goals as they are."""
+    return {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
 
 
 def to_toml(settings: Settings) -> str:
     """The file's text."""
     lines = ["# Knob settings: load with knob_core.settings.load", f"version = {VERSION}"]
     entries = as_dict(settings)
-    weights = entries.pop("weights")
+    weights, wanted = entries.pop("weights"), entries.pop("goals").set()
     lines += [f"{name} = {_toml(value)}" for name, value in entries.items()]
-    if weights is not None:
-        lines += ["", f"[{TABLE}]", *(f"{name} = {_toml(value)}" for name, value in weights.to_dict().items())]
+    for table, values in ((TABLE, weights.to_dict() if weights else {}), (GOALS, wanted)):
+        if values:
+            lines += ["", f"[{table}]", *(f"{name} = {_toml(value)}" for name, value in values.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -93,12 +100,13 @@ def from_toml(text: str | bytes) -> Settings:
     version = table.pop("version", None)
     if version != VERSION:
         raise ValueError(f"version is {version!r}, expected {VERSION}")
-    known = [field.name for field in fields(Settings) if field.name != "weights"] + [TABLE]
+    known = [entry.name for entry in fields(Settings) if entry.name != "weights"] + [TABLE]
     unknown = sorted(set(table) - set(known))
     if unknown:
         raise ValueError(f"settings file has unknown names {', '.join(unknown)}, expected {', '.join(known)}")
     weights = Attentive.from_dict(table.pop(TABLE)) if TABLE in table else None
-    return Settings(**table, weights=weights)
+    wanted = goals.from_dict(table.pop(GOALS, {}))
+    return Settings(**table, weights=weights, goals=wanted)
 
 
 def save(settings: Settings, path: str | Path) -> None:

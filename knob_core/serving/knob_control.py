@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from knob_core import goals
 from knob_core import settings as settings_file
+from knob_core.goals import Goals
 from knob_core.memories import Attentive
 from knob_core.serving.messages import KnobChange, Knobs, KnobState
 from knob_core.settings import Settings
@@ -55,8 +57,14 @@ class KnobTable:
 
 
 def as_json(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes with weights as a table."""
-    return {name: x.to_dict() if isinstance(x, Attentive) else x for name, x in changes.items()}
+    """Changes with weights and goals as tables."""
+    return {name: _plain(value) for name, value in changes.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Goals):
+        return value.set()
+    return value.to_dict() if isinstance(value, Attentive) else value
 
 
 def knobs_json(settings: Settings) -> Knobs:
@@ -73,6 +81,8 @@ def from_json(changes: Any) -> dict[str, Any]:
     table = dict(changes)
     if table.get("weights") is not None:
         table["weights"] = Attentive.from_dict(table["weights"])
+    if "goals" in table:
+        table["goals"] = goals.from_dict(table["goals"])
     numbers = {name: x for name, x in table.items() if isinstance(x, int) and not isinstance(x, bool)}
     checked = Settings(**{**table, **{name: float(x) for name, x in numbers.items() if abs(x) < 1e9}})
     return {name: getattr(checked, name) for name in table}

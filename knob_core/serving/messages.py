@@ -146,6 +146,7 @@ class Knobs(TypedDict):
     mode: Literal["continuous", "reset"]
     frame_rate: float
     weights: NotRequired[dict[str, float] | None]  # of attentive memory
+    goals: NotRequired[dict[str, float]]  # what the operator wants (`knob_core.goals`); nothing acts on them
 
 
 class KnobState(TypedDict):

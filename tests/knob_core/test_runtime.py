@@ -18,6 +18,7 @@ from safetensors.numpy import save as save_safetensors
 from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
+from knob_core.goals import Goals
 from knob_core.response import State, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
@@ -86,7 +87,9 @@ def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
 
 
 @pytest.mark.parametrize(
-    "setting", [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}], ids=str
+    "setting",
+    [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}, {"temperature": 2.5}],
+    ids=str,
 )
 @pytest.mark.parametrize("method", models.METHODS)
 def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
@@ -644,3 +647,11 @@ def test_a_gap_is_answered_in_the_shape_of_the_frames_before_it():
     batch, single = KnobStream(wrap.classifier()), KnobStream(wrap.classifier())
     assert batch.step(np.array([[1.0, 2.0]])).label.shape == batch.step(None).label.shape == (1,)
     assert np.ndim(single.step(np.array([1.0, 2.0])).label) == np.ndim(single.step(None).label) == 0
+
+
+def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> None:
+    goals = Goals(delay=3)
+    stream = KnobStream(wrap.classifier(lambda frames: frames), settings=Settings(goals=goals, temperature=1.7))
+    stream.step(np.zeros((1, 4)))
+    stream.load_state_dict(stream.state_dict())
+    assert stream.settings.goals == goals and stream.temperature == 1.7

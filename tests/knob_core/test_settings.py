@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knob_core import settings
+from knob_core.goals import Goals
 from knob_core.settings import Settings
 
 knobs = st.builds(
@@ -20,6 +21,8 @@ knobs = st.builds(
     memory=st.booleans(),
     mode=st.sampled_from(settings.MODES),
     frame_rate=st.floats(0.1, 1000),
+    temperature=st.floats(0.05, 20),
+    goals=st.builds(Goals, delay=st.none() | st.floats(0, 1000), accuracy=st.none() | st.floats(0, 1)),
 )
 
 
@@ -46,6 +49,9 @@ def test_the_file_is_whole_or_absent(tmp_path: Path) -> None:
         ('version = 1\nmode = "both"', "mode is 'both', expected one of continuous, reset"),
         ("version = 1\nmemory = 1", "memory is 1"),
         ("version = 1\nzetta = 1", "unknown names zetta"),
+        ("version = 1\n[goals]\nflips = 1", "goals has unknown names flips, expected excess_flips, delay"),
+        ("version = 1\n[goals]\ndelay = -1", "goal delay is -1, expected a number in [0, 1000]"),
+        ("version = 1\ngoals = 3", "goals is 3, expected a table"),
         ("zeta = 1", "version is None, expected 1"),
         ("version = 2", "version is 2, expected 1"),
         ("\x00\x01", "not TOML"),
