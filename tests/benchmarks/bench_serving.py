@@ -85,28 +85,34 @@ async def paced(url: str, rate: float, seconds: float) -> list[float]:
     return waits
 
 
+def counted(url: str) -> dict[str, float]:
+    """The service's own counters."""
+    text = Service(url).request("GET", "/metrics", raw=True).decode()
+    lines = [line.split() for line in text.splitlines() if line.startswith("knob_") and "{" not in line]
+    return {name: float(value) for name, value in lines}
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads CPU seconds from /proc")
-def test_serving_takes_at_most_15_per_cent_more_than_the_backbone(service: Process) -> None:
+def test_the_model_has_at_least_85_per_cent_of_the_services_time(service: Process) -> None:
+    """CPU seconds in the model against those of the whole process: both slow down alike on a busy machine."""
     asyncio.run(flood(service.url, 3, "warm"))
-    pid, ratios, rates = service.process.pid, [], []
-    for turn in range(3):
-        model, _ = bare(8)
-        before, at = cpu_seconds(pid), time.perf_counter()
-        asyncio.run(flood(service.url, FRAMES, f"t{turn}-"))
-        served = (cpu_seconds(pid) - before) / (STREAMS * FRAMES)
-        rates.append(STREAMS * FRAMES / (time.perf_counter() - at))
-        ratios.append(model / served)
-        print(f"\n  CPU ms a frame: backbone {1e3 * model:.3f}, service {1e3 * served:.3f}; {rates[-1]:.0f} frames/s")
-    text = Service(service.url).request("GET", "/metrics", raw=True).decode()
-    part: dict[str, float] = {
-        name: float(line.split()[1]) for line in text.splitlines() for name in ("knob_model_seconds_total",
-        "knob_step_seconds_total", "knob_batch_frames_sum", "knob_batch_frames_count") if line.startswith(name + " ")
-    }  # fmt: skip
-    size = part["knob_batch_frames_sum"] / part["knob_batch_frames_count"]
-    share = part["knob_step_seconds_total"] / part["knob_model_seconds_total"]
-    print(f"  mean batch {size:.0f} frames; memory, gate and answers {100 * share:.1f} % of the model's time")
-    print(f"  backbone / service: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
-    assert max(ratios) >= 0.85
+    alone, _ = bare(8)
+    before, cpu, at = counted(service.url), cpu_seconds(service.process.pid), time.perf_counter()
+    asyncio.run(flood(service.url, FRAMES, "t"))
+    seconds = time.perf_counter() - at
+    cpu = cpu_seconds(service.process.pid) - cpu
+    now = counted(service.url)
+    model, steps, frames, batches = (
+        now[name] - before[name]
+        for name in ("knob_model_cpu_seconds_total", "knob_step_seconds_total", "knob_batch_frames_sum",
+                     "knob_batch_frames_count")
+    )  # fmt: skip
+    print(f"\n  {frames / seconds:.0f} frames/s in batches of {frames / batches:.0f}; CPU ms a frame: service "
+          f"{1e3 * cpu / frames:.3f}, of it model {1e3 * model / frames:.3f}, "
+          f"memory and gate {1e3 * steps / frames:.3f}; "
+          f"bare backbone before {1e3 * alone:.3f}")  # fmt: skip
+    print(f"  model / service: {model / cpu:.3f}")
+    assert model >= 0.85 * cpu
 
 
 def test_latency_at_half_load_is_within_three_batches(service: Process) -> None:

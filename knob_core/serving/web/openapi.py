@@ -11,18 +11,19 @@ from knob_core.serving import messages
 from knob_core.settings import LIMITS, MODES
 
 ID: dict[str, Any] = {"type": "string", "pattern": r"^[A-Za-z0-9._:\-]{1,64}$"}
+WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 2**53 - 1}
 KNOBS: dict[str, Any] = {
     **{name: {"type": "number", "minimum": low, "maximum": high} for name, (low, high) in LIMITS.items()},
     "on": {"type": "boolean"},
     "memory": {"enum": list(KINDS)},
     "mode": {"enum": list(MODES)},
-    "if_revision": {"type": "integer", "minimum": 1},
+    "if_revision": WHOLE,
 }
 LOGIT: dict[str, Any] = {"type": "number", "minimum": -messages.MAX_LOGIT, "maximum": messages.MAX_LOGIT}
 LOGITS: dict[str, Any] = {"type": "array", "items": LOGIT, "minItems": 2, "maxItems": 10_000}
 FRAME: dict[str, Any] = {
     "logits": LOGITS,
-    "number": {"type": "integer", "minimum": 1, "maximum": 2**53 - 1},
+    "number": WHOLE,
     "elapsed": {"type": "number", "minimum": messages.ELAPSED[0], "maximum": messages.ELAPSED[1]},
     "probabilities": {"type": "boolean"},
 }
@@ -122,7 +123,7 @@ CHANGE: dict[str, Any] = {
 }  # fmt: skip
 REVERT: dict[str, Any] = {
     "type": "object",
-    "properties": {name: {"type": "integer", "minimum": 1} for name in ("revision", "if_revision")},
+    "properties": dict.fromkeys(("revision", "if_revision"), WHOLE),
     "required": ["revision"],
     "additionalProperties": False,
 }
