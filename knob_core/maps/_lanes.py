@@ -21,7 +21,7 @@ from knob_core.memories._attentive_loops import numpy_form as attend
 
 LARGEST = 700.0  # size of an exponent; exp of more is infinite
 LEAST = math.log(1e-12)  # log of a probability, as measures take it
-SMALL = 1e-100  # a probability whose log is surely less
+SMALL = 1e-300  # a probability below it counts as this much
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # sqrt(1/2) as a float's bits
 EXPONENT = -(1 << 52)  # mask of sign and exponent
 SHIFTER = 6755399441055744.0  # 1.5 * 2^52: added to a whole number, it puts that number's bits into the float's own
@@ -53,6 +53,7 @@ def attend_numpy(
     p_eye: np.ndarray,  # (R, T, K) softmax(z exp(t_0)); empty where the eye has no share
     turned: np.ndarray,  # (R, T) exp(a + c u~ + d q)
     warmth: np.ndarray,  # (R, T) exp(t_0 + t_2 u~)
+    cool: float,  # 1 / temperature of the answer
     labels: np.ndarray,  # (R, T) class, -1 where unknown
     w: Weights,
     zeta: np.ndarray,  # (L,)
@@ -73,7 +74,7 @@ def attend_numpy(
         if w.eye > 0:
             rows, frame = answer.reshape(-1, z.shape[2]), (z * math.exp(w.t_0)).reshape(-1, z.shape[2])
             answer = shared_answer(rows, frame, w.eye).reshape(z.shape)
-        nll[lane] = _put(answer, labels, predicted[..., lane], p_max[..., lane])
+        nll[lane] = _put(answer * cool, labels, predicted[..., lane], p_max[..., lane])
 
 
 def fuse_numpy(
@@ -124,8 +125,9 @@ def _log(x: float) -> float:
 
 @compiled(attend_numpy, fma=True)
 def attend_lanes(
-    z: np.ndarray, p_z: np.ndarray, p_eye: np.ndarray, turned: np.ndarray, warmth: np.ndarray, labels: np.ndarray,
-    w: Weights, zeta: np.ndarray, omega_n: np.ndarray, predicted: np.ndarray, p_max: np.ndarray, nll: np.ndarray,
+    z: np.ndarray, p_z: np.ndarray, p_eye: np.ndarray, turned: np.ndarray, warmth: np.ndarray, cool: float,
+    labels: np.ndarray, w: Weights, zeta: np.ndarray, omega_n: np.ndarray, predicted: np.ndarray, p_max: np.ndarray,
+    nll: np.ndarray,
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
@@ -212,7 +214,7 @@ def attend_lanes(
                     scale[j] += t_3 * _log(n[j])
             # the answer's softmax: its largest value, and that of the true class
             for j in range(lanes):
-                scale[j] = warmth[r, t] * _exp(scale[j])
+                scale[j] = warmth[r, t] * _exp(scale[j]) * (1.0 if eye > 0 else cool)
                 found[j] = 0.0
             for i in range(classes):
                 for j in range(lanes):
@@ -233,6 +235,17 @@ def attend_lanes(
                 for j in range(lanes):
                     mixed[j] = eye if eye < KEPT * mixed[j] else KEPT * mixed[j]
                     p_max[r, t, j] = (1 - mixed[j]) / found[j] + mixed[j] * seen[j]
+                if cool != 1:  # p^cool, made to add up to 1 again
+                    for j in range(lanes):
+                        seen[j] = _log(p_max[r, t, j])
+                        x[j] = 0.0
+                    for i in range(classes):
+                        p = p_eye[r, t, i]
+                        for j in range(lanes):
+                            chance = (1 - mixed[j]) * own[i, j] / found[j] + mixed[j] * p
+                            x[j] += _exp((_log(chance if chance > SMALL else SMALL) - seen[j]) * cool)
+                    for j in range(lanes):
+                        p_max[r, t, j] = 1 / x[j]
             else:
                 for j in range(lanes):
                     p_max[r, t, j] = 1 / found[j]
@@ -243,6 +256,7 @@ def attend_lanes(
                     for j in range(lanes):
                         chance = (1 - mixed[j]) * own[true, j] / found[j] + mixed[j] * p
                         log_p = _log(chance if chance > SMALL else SMALL)
+                        log_p = log_p if cool == 1 else (log_p - seen[j]) * cool - _log(x[j])
                         nll[j] -= log_p if log_p > LEAST else LEAST
                 else:
                     for j in range(lanes):
