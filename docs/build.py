@@ -31,6 +31,7 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "index": "Knob",
     "install": "Install",
     "console": "The console",
+    "tune": "Find a setting",
     "runtime": "In a running system",
     "serve": "Serve many streams",
     "wrap": "Wrap your own model",
