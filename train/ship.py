@@ -1,7 +1,7 @@
 """Put finished runs where the console finds them: `python -m train.ship` writes assets/checkpoints in half precision.
 
 A model ships only when half precision leaves its accuracy on the sample as it was.
-A run that `train.trim` has fitted to static memory ships as fitted.
+A run that `train.trim` has fitted to static memory ships as fitted. Rivals that only stand in tables do not ship.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
 
 def work(runs: Path) -> None:
     torch.set_num_threads(1)
-    finished = sorted(runs.glob("*/final.safetensors"))
+    finished = [
+        path for path in sorted(runs.glob("*/final.safetensors")) if "variant" not in checkpoint.read_header(path)
+    ]
     if not finished:
         raise FileNotFoundError(f"no finished run under {runs}")
     for path in finished:

@@ -20,7 +20,8 @@ NOTE = "evaluation.json"  # what an evaluation says about itself: images, noise 
 EVALUATE, LIBRARY, COST, REPORT = (f"python -m train.{name}" for name in ("evaluate", "library", "cost", "report"))
 MADE_BY = {
     **dict.fromkeys(("cells", "summary", "temperatures", "learning"), EVALUATE),
-    **dict.fromkeys(("e1", "e1_summary", "e1_reliability", "e2_test"), EVALUATE),
+    **dict.fromkeys(("plain_rivals", "errors", "differences"), EVALUATE),
+    **dict.fromkeys(("e1", "e1_summary", "e1_csr", "e1_reliability", "e2_test", "e2_rivals"), EVALUATE),
     **dict.fromkeys(("streams", "trade_off", "e3_gate_bode", "e3_stream_bode", "e3_step", "e3_step_info"), LIBRARY),
     "cost": COST,
     **dict.fromkeys(("change_filters", "change_home"), "python -m train.compare_filters"),

@@ -48,10 +48,16 @@ class Member:
     encoder: str  # digest of the encoder's weights
     branches: str  # digest of all that its branch outputs depend on
     trim: float = 0.0  # what train.trim added to u*
+    variant: str = ""  # a rival's own way of training; empty for a method of the family
+
+    @property
+    def title(self) -> str:
+        """What tables call it: a method of the family, or `static-smoothed`."""
+        return f"{self.method}-{self.variant}" if self.variant else self.method
 
     @property
     def name(self) -> str:
-        return f"{self.method}-s{self.seed}"
+        return f"{self.title}-s{self.seed}"
 
     @property
     def gated(self) -> bool:
@@ -84,8 +90,9 @@ def load(paths: Sequence[Path], device: str | torch.device = "cpu") -> list[Memb
         if not isinstance(header.get("seed"), int):
             raise ValueError(f"{path} does not say which seed it was trained with")
         trim = header.get("trim", {}).get("offset", 0.0)
-        members.append(replace(member(checkpoint.load(path, device), header["seed"]), trim=float(trim)))
-    members.sort(key=lambda m: (m.seed, METHODS.index(m.method)))
+        own = member(checkpoint.load(path, device), header["seed"])
+        members.append(replace(own, trim=float(trim), variant=str(header.get("variant", ""))))
+    members.sort(key=lambda m: (m.seed, METHODS.index(m.method), m.variant))
     names = [m.name for m in members]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -49,13 +49,21 @@ def warm_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> Step
     return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
 
 
-def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int, encodings: Encodings | None = None) -> Step:
-    """`encodings` where the encoder is frozen; else it learns too."""
+def method_step(
+    model: nn.Module,
+    batch: Batch,
+    recipe: Recipe,
+    step: int,
+    encodings: Encodings | None = None,
+    smoothing: float = 0.0,
+) -> Step:
+    """`encodings` where the encoder is frozen; else it learns too. `smoothing` of the labels where there is no gate."""
     assert isinstance(model, GatedClassifier)
     outputs = model.decide(*_encode(model, batch.images, batch.key, encodings))
     logits = model.logits(outputs, "settled")
     if not model.dynamics.gated:
-        return Step(cross_entropy(logits, batch.labels), _accuracy(logits, batch), logits.new_tensor(0.5))
+        loss = cross_entropy(logits, batch.labels, label_smoothing=smoothing)
+        return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
     loss = branch_loss(outputs, batch, recipe) + gate_loss(outputs, batch, recipe)
     if model.dynamics.inertia and step % recipe.stream_every == 0:
         loss = loss + stream_loss(model, batch, recipe, encodings)
