@@ -21,7 +21,9 @@ from knob_core.data import MEAN, STD
 from knob_core.gates import Gate
 from knob_core.memories import Attentive
 
-MODES = ("reset", "settled")  # one step from rest, as the paper's tables; the gate of a stream that has come to rest
+# One step from rest, as the tables of the paper, in the own form of a model and in the literal one (`knob_core.gates`);
+# and the gate of a stream that has come to rest.
+MODES = ("reset", "literal", "settled")
 HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
 
 
@@ -161,6 +163,7 @@ class GatedClassifier(nn.Module):
     method = "knob-ia"  # its row of knob_core.methods, and so its gate
     attentive: Attentive | None = None  # weights of attentive memory that were fitted for it
     trained_knobs: tuple[float, float] | None = None  # zeta and omega_n that were learned with it
+    reset_reference: float | None = None  # kappa at which Reset Mode is normalised (`knob_core.gates`); None: literal
 
     def __init__(self, width: int = 64, num_classes: int = 10) -> None:
         super().__init__()
@@ -175,7 +178,13 @@ class GatedClassifier(nn.Module):
     @property
     def dynamics(self) -> Gate:
         """What turns u* into g."""
-        return methods.get(self.method).gate
+        return methods.get(self.method).gate.normalised(self.reset_reference)
+
+    def normalise_reset(self) -> None:
+        """From now on Reset Mode is normalised at the knobs as they stand."""
+        if self.dynamics.inertia:
+            with torch.no_grad():
+                self.reset_reference = float(self.dynamics.kappa(*self.knob_values))
 
     @property
     def knob_values(self) -> tuple[Any, Any]:
@@ -198,8 +207,8 @@ class GatedClassifier(nn.Module):
     def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
         """g (N,) of independent samples. A stream's gate: `stream_gate`."""
         _check_mode(mode)
-        dynamics = self.dynamics if mode == "reset" else self.dynamics.without_inertia
-        return dynamics.reset_g(u_star, *self.knob_values)
+        dynamics = self.dynamics if mode != "settled" else self.dynamics.without_inertia
+        return (dynamics.normalised(None) if mode == "literal" else dynamics).reset_g(u_star, *self.knob_values)
 
     def stream_gate(self, u_star: Tensor) -> Tensor:
         """g (..., T) in Continuous Mode from rest, with gradient to the knobs."""

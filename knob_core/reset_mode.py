@@ -72,9 +72,14 @@ def prepare(z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray, labels:
     return Predictions(static, dyn - static, u_star, np.tile(labels, cells), agree, cells)
 
 
-def reset_gate(u_star: np.ndarray, method: str, zeta: float, omega_n: float, on: bool = True) -> np.ndarray:
-    """g (M,) of a method after one frame from rest; off, or without dynamics, the command itself."""
-    kind = methods.get(method).gate
+def reset_gate(
+    u_star: np.ndarray, method: str, zeta: float, omega_n: float, on: bool = True, reference: float | None = None
+) -> np.ndarray:
+    """g (M,) of a method after one frame from rest; off, or without dynamics, the command itself.
+
+    `reference` is the kappa at which a model's Reset Mode is normalised (`knob_core.gates`); None: the literal form.
+    """
+    kind = methods.get(method).gate.normalised(reference)
     gain, share, rest = (kind if on else kind.without_inertia).one_step(zeta, omega_n)
     g = u_star * -np.float32(gain)
     with np.errstate(over="ignore"):  # exp(90) is infinite in float32, and 1 / infinity the right gate
@@ -147,7 +152,7 @@ def cell_scores(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
     hit = (key & np.uint32(1)).astype(np.float64)
     small, larger = divmod(n, bins)
     if not small:
-        return hit.mean(1), np.array([_one(*pair) for pair in zip(confidence, correct, strict=True)])
+        return hit.mean(1), np.array([_one(*pair, bins) for pair in zip(confidence, correct, strict=True)])
     sizes = np.array([small + (b < larger) for b in range(bins)])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     f, a = (np.add.reduceat(values, starts, axis=1) / sizes for values in (c, hit))

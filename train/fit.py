@@ -97,6 +97,8 @@ def fit(
         smoothing=recipe.static_smoothing if rival else 0.0,
     )
     run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
+    if recipe.reset_form == "normalised":
+        model.normalise_reset()
     if place.rank == 0:
         header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch.__version__.split("+")[0]}
         header |= {"variant": rival.variant} if rival else {}

@@ -91,6 +91,21 @@ def test_the_smoothed_rival_is_static_with_other_labels_on_a_given_encoder(tmp_p
 
 
 @pytest.mark.slow
+def test_three_gates_three_fits_and_reset_mode_at_the_trained_knobs(tmp_path: Path) -> None:
+    recipe = replace(tiny_run.WARM_TINY, streams_teach="command", reset_form="normalised")
+    methods = ("knob-ia", "ode-lite", "knob-ode")
+    states = [tiny_run.run(tmp_path, method, recipe) for method in methods]
+    commands = [state["command.net.0.weight"] for state in states]
+    assert not torch.equal(commands[0], commands[1]) and not torch.equal(commands[1], commands[2])
+    u_star = torch.linspace(-2, 2, 5)
+    for method in methods:
+        model = checkpoint.load(tmp_path / "pocket" / f"{method}-s0" / "final.safetensors")
+        with torch.inference_mode():
+            torch.testing.assert_close(model.gate(u_star, "reset"), torch.sigmoid(u_star))
+        assert (model.reset_reference is None) is (method == "knob-ia")
+
+
+@pytest.mark.slow
 def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.05)  # states within epochs too
     rng, kills = random.Random(0), 0

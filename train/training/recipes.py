@@ -31,6 +31,9 @@ class Stage:
     precision: str = _later("float32")  # or "bfloat16": multiplications in mixed precision, on a CPU as well
 
 
+CHOICES = {"streams_teach": ("knobs", "command"), "reset_form": ("literal", "normalised")}
+
+
 @dataclass(frozen=True)
 class Recipe:
     name: str
@@ -50,6 +53,13 @@ class Recipe:
     stream_frames: int = 12
     validation: int = 2000  # training images held out for history and temperature
     limit: int = 0  # train on so many images only; 0 is all
+    streams_teach: str = _later("knobs")  # what learns from short streams: "knobs", or "command" for u* as well
+    reset_form: str = _later("literal")  # of Reset Mode (`knob_core.gates`), or "normalised" at the trained knobs
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
 
     def stage(self, index: int) -> Stage:
         """0 is the warm stage, 1 the method's."""
@@ -136,9 +146,10 @@ def _assign(node: Any, path: list[str], text: str, whole: str) -> Any:
     if not isinstance(current, (int, float, str)):
         raise ValueError(f"--set {whole}: only numbers and words can be set")
     try:
-        return replace(node, **{path[0]: type(current)(text)})
+        value = type(current)(text)
     except ValueError as error:
         raise ValueError(f"--set {whole}: wants {type(current).__name__}, got {text!r}") from error
+    return replace(node, **{path[0]: value})
 
 
 def _plain(value: Any) -> Any:

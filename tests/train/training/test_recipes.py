@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from train import fit
 from train.training import recipes
 
 
@@ -38,8 +39,17 @@ def test_overrides_reach_into_stages() -> None:
         (recipes.POCKET, "batch=many", "wants int, got 'many'"),
         (recipes.POCKET, "warm=1", "only numbers and words"),
         (recipes.PAPER, "warm.lr=1", "no warm stage"),
+        (recipes.POCKET, "streams_teach=all", "streams_teach must be one of knobs, command"),
     ],
 )
 def test_bad_overrides_are_refused(recipe: recipes.Recipe, assignment: str, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         recipes.override(recipe, [assignment])
+
+
+def test_entries_of_the_method_stage_leave_old_headers_and_encoders_alone() -> None:
+    """What came later is not written at its default, and is no part of what decides a warm stage."""
+    assert "streams_teach" not in recipes.as_dict(recipes.POCKET)
+    changed = recipes.override(recipes.POCKET, ["streams_teach=command", "reset_form=normalised"])
+    assert recipes.as_dict(changed)["reset_form"] == "normalised"
+    assert fit._warm_part(changed) == fit._warm_part(recipes.POCKET)
