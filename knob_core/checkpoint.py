@@ -34,6 +34,8 @@ def save(
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
         tensors[name] = (value.half() if narrow else value).contiguous().cpu()
     own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    if model.reads_stages:
+        own["static_reads"] = model.static_reads
     if model.attentive is not None:
         own["attentive"] = model.attentive.to_dict()
     if model.reset_reference is not None:
@@ -111,7 +113,8 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
     header = read_header(path)
     try:
         with torch.device("meta"):  # shapes alone: the header may ask for any size, only the tensors tell
-            model = models.build(header["method"], int(header["width"]), int(header["num_classes"]))
+            reads = header.get("static_reads", models.STATIC_READS[0])
+            model = models.build(header["method"], int(header["width"]), int(header["num_classes"]), reads)
     except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
         raise ValueError(f"{path} has a header that names no model of ours ({error})") from error
     wanted = model.state_dict()

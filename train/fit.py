@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from knob_core import checkpoint, data, models
+from knob_core import checkpoint, data, methods, models
 from knob_core.library import result_tables
 from train import commands
 from train.measuring import branch_outputs
@@ -79,7 +79,9 @@ def fit(
     identity = {"recipe": as_dict(recipe), "method": method, "seed": seed}
     rival = RIVALS.get(method)
     torch.manual_seed(seed)
-    model = models.build(rival.method if rival else method, recipe.width).to(place.device)
+    family = rival.method if rival else method
+    reads = recipe.static_reads if methods.get(family).gate.gated else models.STATIC_READS[0]
+    model = models.build(family, recipe.width, static_reads=reads).to(place.device)
     if place.encoder is not None:
         given = checkpoint.load(place.encoder, place.device).encoder
         model.encoder.load_state_dict(given.state_dict())
@@ -93,7 +95,7 @@ def fit(
     measure = lambda held: validation.measure_method(model, held)  # noqa: E731
     step = functools.partial(
         losses.method_step,
-        encodings=(encodings or Encodings(limit=0)) if frozen else None,
+        encodings=(encodings or Encodings(0, model.reads_stages)) if frozen else None,
         smoothing=recipe.static_smoothing if rival else 0.0,
     )
     run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
@@ -208,7 +210,7 @@ def work(args: argparse.Namespace) -> None:
             warm_encoder(recipe, seed, place)
         return
     for seed in args.seeds if args.all else [args.seed]:
-        encodings = Encodings() if args.all else None
+        encodings = Encodings(stages=recipe.static_reads == "stages") if args.all else None
         for method in (*models.METHODS, *RIVALS) if args.all else [args.method]:
             fit(method, recipe, seed, place, encodings)
 

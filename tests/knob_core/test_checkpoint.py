@@ -153,3 +153,17 @@ def test_an_unknown_form_of_reset_mode_is_refused(saved: Path, found: str) -> No
     save_file(load_file(saved), saved, {"knob": json.dumps({**header, "reset": json.loads(found)})})
     with pytest.raises(ValueError, match=r"has reset .*, expected the form 'normalised'"):
         checkpoint.load(saved)
+
+
+def test_what_the_static_branch_reads_comes_back(saved: Path, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = models.build("knob-ode", width=4, static_reads="stages").eval()
+    checkpoint.save(model, tmp_path / "m.safetensors")
+    loaded = checkpoint.load(tmp_path / "m.safetensors")
+    images = torch.rand(2, 3, 32, 32)
+    assert loaded.reads_stages and torch.equal(loaded(images).z_static, model(images).z_static)
+    assert not checkpoint.load(saved).reads_stages
+    header = checkpoint.read_header(saved)
+    save_file(load_file(saved), saved, {"knob": json.dumps({**header, "static_reads": "pixels"})})
+    with pytest.raises(ValueError, match="names no model of ours"):
+        checkpoint.load(saved)

@@ -139,5 +139,6 @@ def compute(members: Sequence[Member], images: Images | Tensor) -> dict[str, Bra
 
 def _decide(models: Sequence[GatedClassifier], images: Tensor) -> tuple[Tensor, ...]:
     """Outputs of models with one encoder, three for each, on the CPU."""
-    encoded = max(models, key=_gated).encode(images)  # a gated model's `encode` gives all that the others read
+    widest = max(models, key=lambda model: (model.reads_stages, _gated(model)))
+    encoded = widest.encode(images)  # gives all that the others read
     return tuple(x.float().cpu() for model in models for x in model.decide(*encoded))

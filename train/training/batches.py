@@ -61,16 +61,20 @@ def augment_share(images: Tensor, share: float, generator: torch.Generator) -> T
 
 
 def corrupt_chunk(
-    images: Tensor, top_severity: float, clean_share: float, generator: torch.Generator
+    images: Tensor,
+    top_severity: float,
+    clean_share: float,
+    generator: torch.Generator,
+    names: tuple[str, ...] = corruptions.TRAINING,
 ) -> tuple[Tensor, Tensor]:
     """The first images stay clean, the training corruptions share the rest evenly; severities uniform in [1, top]."""
     count, device = len(images), images.device
     severity = 1 + (top_severity - 1) * torch.rand(count, generator=generator, device=device)
     first = round(count * clean_share)
     severity[:first] = 0
-    edges = np.linspace(first, count, len(corruptions.TRAINING) + 1).round().astype(int)
+    edges = np.linspace(first, count, len(names) + 1).round().astype(int)
     parts = [images[:first]]
-    for name, start, stop in zip(corruptions.TRAINING, edges[:-1], edges[1:], strict=True):
+    for name, start, stop in zip(names, edges[:-1], edges[1:], strict=True):
         if stop > start:
             parts.append(corruptions.corrupt(images[start:stop], name, severity[start:stop], generator))
     return torch.cat(parts), severity
@@ -80,7 +84,14 @@ class Loader:
     """The training set on its device, in seeded batches for `rank` of `world` processes."""
 
     def __init__(
-        self, images: Tensor, labels: Tensor, recipe: Recipe, seed: int, rank: int = 0, world: int = 1
+        self,
+        images: Tensor,
+        labels: Tensor,
+        recipe: Recipe,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        names: tuple[str, ...] = corruptions.TRAINING,
     ) -> None:
         chunks = recipe.batch // recipe.chunk
         if recipe.batch % recipe.chunk or chunks % world:
@@ -90,7 +101,7 @@ class Loader:
             )
         if len(images) < recipe.batch:
             raise ValueError(f"a batch of {recipe.batch} needs as many training images, got {len(images)}")
-        self.images, self.labels, self.recipe, self.seed = images, labels, recipe, seed
+        self.images, self.labels, self.recipe, self.seed, self.names = images, labels, recipe, seed, names
         self.chunks = range(rank * chunks // world, (rank + 1) * chunks // world)
 
     @property
@@ -111,7 +122,7 @@ class Loader:
                 generator = seeding.generator(device, self.seed, stage, epoch, step, chunk)
                 images = augment(self.images[picked].to(torch.get_default_dtype()) / 255, size, generator)
                 images = augment_share(images, recipe.stage(stage).augmented_share, generator)
-                images, severity = corrupt_chunk(images, top_severity, recipe.clean_share, generator)
+                images, severity = corrupt_chunk(images, top_severity, recipe.clean_share, generator, self.names)
                 parts.append((images, self.labels[picked], severity))
                 generators.append(generator)
             images, labels, severity = (torch.cat(part) for part in zip(*parts, strict=True))

@@ -80,9 +80,10 @@ def _encode(model: GatedClassifier, images: Tensor, key: Key, encodings: Encodin
 
 
 def branch_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
-    """Static: every image, smoothed. Dynamic: the clean ones, sharp; every batch has as many of them."""
-    static = cross_entropy(outputs.z_static, batch.labels, label_smoothing=recipe.static_smoothing)
+    """Static: every image or the corrupted ones, smoothed. Dynamic: the clean ones, sharp; as many in every batch."""
     clean = batch.clean
+    seen = ~clean if recipe.static_sees == "corrupted" else slice(None)
+    static = cross_entropy(outputs.z_static[seen], batch.labels[seen], label_smoothing=recipe.static_smoothing)
     return static + cross_entropy(outputs.z_dyn[clean], batch.labels[clean], label_smoothing=recipe.dyn_smoothing)
 
 

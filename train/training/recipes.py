@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
+from knob_core.models import STATIC_READS
+
 
 def _later(default: Any) -> Any:
     """An entry that came after models were published: headers leave it out at its default, so old ones still agree."""
@@ -31,7 +33,12 @@ class Stage:
     precision: str = _later("float32")  # or "bfloat16": multiplications in mixed precision, on a CPU as well
 
 
-CHOICES = {"streams_teach": ("knobs", "command"), "reset_form": ("literal", "normalised")}
+CHOICES = {
+    "static_reads": STATIC_READS,
+    "static_sees": ("all", "corrupted"),
+    "streams_teach": ("knobs", "command"),
+    "reset_form": ("literal", "normalised"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Recipe:
     stream_frames: int = 12
     validation: int = 2000  # training images held out for history and temperature
     limit: int = 0  # train on so many images only; 0 is all
+    static_reads: str = _later("features")  # or "stages": the static branch reads stages 1 to 3
+    static_sees: str = _later("all")  # images, or "corrupted" ones only
     streams_teach: str = _later("knobs")  # what learns from short streams: "knobs", or "command" for u* as well
     reset_form: str = _later("literal")  # of Reset Mode (`knob_core.gates`), or "normalised" at the trained knobs
 
