@@ -34,6 +34,8 @@ WARM_ENTRIES = (
     *("curriculum", "label_smoothing", "validation", "limit"),
 )
 
+LATER_WARM_ENTRIES = ("padding", "severities")  # said where they are not what every encoder had before
+
 
 class Rival(NamedTuple):
     """A member of the family that is trained otherwise, to stand beside the methods in tables."""
@@ -123,7 +125,7 @@ def warm_encoder(recipe: Recipe, seed: int, place: Workplace) -> dict[str, Tenso
 def _warm_part(recipe: Recipe) -> dict[str, Any]:
     """The entries that decide a warm stage; a change of the others leaves its encoder good."""
     whole = as_dict(recipe)
-    return {name: whole[name] for name in WARM_ENTRIES}
+    return {name: whole[name] for name in (*WARM_ENTRIES, *LATER_WARM_ENTRIES) if name in whole}
 
 
 def _train(

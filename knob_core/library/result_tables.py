@@ -25,6 +25,8 @@ MADE_BY = {
     **dict.fromkeys(("streams", "trade_off", "e3_gate_bode", "e3_stream_bode", "e3_step", "e3_step_info"), LIBRARY),
     "cost": COST,
     **dict.fromkeys(("change_filters", "change_home"), "python -m train.compare_filters"),
+    "flips": "python -m train.flips",
+    "choice": "python -m train.choose",
     "memory_surface": "python -m train.fit_memory",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),
 }

@@ -60,6 +60,10 @@ def method_step(
     """`encodings` where the encoder is frozen; else it learns too. `smoothing` of the labels where there is no gate."""
     assert isinstance(model, GatedClassifier)
     outputs = model.decide(*_encode(model, batch.images, batch.key, encodings))
+    if recipe.loss == "fused":  # the paper's: end to end through one step from rest
+        logits = model.logits(outputs, "reset").to(batch.images.dtype)
+        loss = cross_entropy(logits, batch.labels, label_smoothing=smoothing)
+        return Step(loss, _accuracy(logits, batch), model.gate(outputs.u_star, "reset").mean().to(loss.dtype))
     logits = model.logits(outputs, "settled")
     if not model.dynamics.gated:
         loss = cross_entropy(logits, batch.labels, label_smoothing=smoothing)

@@ -12,7 +12,7 @@ from knob_core import models
 from knob_core.models import Outputs
 from train.training import losses
 from train.training.batches import Batch
-from train.training.recipes import POCKET
+from train.training.recipes import PAPER, POCKET
 
 
 def batch_of(labels: torch.Tensor, severity: torch.Tensor) -> Batch:
@@ -89,3 +89,26 @@ def test_each_gate_teaches_its_own_command() -> None:
         losses.stream_loss(model, batch_of(torch.arange(10).repeat(3), torch.zeros(30)), recipe).backward()
         gradients.append(model.command.net[0].weight.grad)
     assert not torch.allclose(gradients[0], gradients[1]) and not torch.allclose(gradients[1], gradients[2])
+
+
+@pytest.mark.parametrize("method", models.METHODS)
+def test_the_papers_loss_is_the_fused_cross_entropy_through_one_step_from_rest(method: str) -> None:
+    torch.manual_seed(0)
+    model = models.build(method, width=8).train()
+    batch = batch_of(torch.arange(6), torch.tensor([0.0, 0, 0, 1, 2, 2]))
+    step = losses.method_step(model, batch, PAPER, 0)
+    step.loss.backward()
+    learned = {
+        name.split(".")[0] for name, p in model.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0
+    }
+    assert "encoder" in learned and "static_head" in learned
+    assert ("knobs" in learned) is model.dynamics.inertia  # through the one factor that Reset Mode has
+    assert ("command" in learned) is model.dynamics.gated
+
+
+def test_the_papers_loss_has_no_other_part() -> None:
+    torch.manual_seed(0)
+    model = models.build("knob-ode", width=8).eval()
+    batch = batch_of(torch.arange(4), torch.zeros(4))
+    step = losses.method_step(model, batch, PAPER, 0)
+    torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images, "literal"), batch.labels))

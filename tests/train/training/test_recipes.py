@@ -16,6 +16,13 @@ def test_the_paper_recipe_is_the_papers_protocol() -> None:
     assert (stage.optimizer, stage.lr, stage.weight_decay, stage.schedule) == ("adamw", 3e-4, 1e-4, "cosine")
     assert (stage.epochs, paper.batch, paper.width, paper.warm) == (100, 128, 64, None)
     assert [(part * stage.epochs, top) for part, top in paper.curriculum] == [(30, 2), (60, 3), (100, 5)]
+    assert (paper.padding, paper.severities, paper.loss, stage.decay) == ("zeros", "whole", "fused", "all")
+    assert (paper.reset_form, paper.static_reads, paper.static_sees) == ("literal", "features", "all")
+
+
+def test_the_scaled_paper_recipe_differs_in_size_alone() -> None:
+    lines = recipes.differences(recipes.as_dict(recipes.PAPER), recipes.as_dict(recipes.PAPER_POCKET))
+    assert {line.split(":")[0] for line in lines} == {"name", "width", "method.epochs", "method.precision"}
 
 
 @pytest.mark.parametrize("recipe", recipes.RECIPES.values(), ids=recipes.RECIPES.keys())
@@ -53,3 +60,9 @@ def test_entries_of_the_method_stage_leave_old_headers_and_encoders_alone() -> N
     changed = recipes.override(recipes.POCKET, ["streams_teach=command", "reset_form=normalised"])
     assert recipes.as_dict(changed)["reset_form"] == "normalised"
     assert fit._warm_part(changed) == fit._warm_part(recipes.POCKET)
+
+
+def test_the_encoders_in_training_keep_their_identity() -> None:
+    """What a running warm stage of `robust` wrote into its state: no later entry may change it."""
+    assert set(fit._warm_part(recipes.ROBUST)) == set(fit.WARM_ENTRIES)
+    assert "padding" in fit._warm_part(recipes.override(recipes.ROBUST, ["padding=zeros"]))
