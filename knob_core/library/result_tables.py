@@ -26,6 +26,7 @@ MADE_BY = {
     "cost": COST,
     **dict.fromkeys(("change_filters", "change_home"), "python -m train.compare_filters"),
     "flips": "python -m train.flips",
+    "official": "python -m train.official_sample",
     "choice": "python -m train.choose",
     "memory_surface": "python -m train.fit_memory",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),
