@@ -56,6 +56,8 @@ def document(results: Results, figures: str) -> str:
         "### Published anchors",
         "Not measured here, except ours; standard 15 corruptions.",
         markdown_tables.anchors_table(results),
+        *rivals.official_section(results),
+        *rivals.flips_section(results),
         "## Table 2: cost",
         markdown_tables.cost_table(results),
         readings.cost(results),

@@ -29,6 +29,10 @@ class Results:
             self.frames[name] = result_tables.read_table(name, self.folder)
         return self.frames[name]
 
+    def has(self, name: str) -> bool:
+        """Whether a table that not every evaluation makes is there."""
+        return name in self.frames or (self.folder / f"{name}.csv").is_file()
+
     @cached_property
     def note(self) -> dict[str, Any]:
         return result_tables.read_note(self.folder)

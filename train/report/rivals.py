@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from knob_core.methods import PLAINEST
 from knob_core.metrics.clustered import Estimate
 from train.measuring.comparison_tables import ALL_SEEDS, RIVALS, SMOOTHED
 from train.report.result_set import GATED, NAMES, Results, markdown, number
@@ -113,11 +112,43 @@ def reading(results: Results) -> str:
     return "\n".join(lines)
 
 
-def plainest(results: Results, score: str) -> float:
-    """The lowest score of Static in any of its plain forms."""
-    measured = set(results["errors"]["method"])
-    return min(
-        results.over_seeds(rival.method, rival.output, SCOPE, score).mean
-        for rival in SINGLE
-        if rival.method in measured and rival.method.startswith(PLAINEST)
-    )
+def flips_section(results: Results) -> list[str]:
+    """Flip probability on perturbation sequences; empty where it was not measured."""
+    if not results.has("flips"):
+        return []
+    frame = results["flips"]
+    mean = frame.groupby(["perturbation", "method"], sort=False)[["flip_probability", "error"]].mean()
+    shown = [method for method in results.methods if method in set(frame["method"])]
+    rows = []
+    for name in dict.fromkeys(frame["perturbation"]):
+        cells = [mean.loc[(name, method)] for method in shown]
+        rows.append([name.replace("_", " "), *(f"{100 * c.iloc[0]:.2f} ± {100 * c.iloc[1]:.2f}" for c in cells)])
+    return [
+        "## Perturbation sequences",
+        "Flip probability in percent (CIFAR-10-P's definition: noise against the clean frame, the others from frame "
+        f"to frame), bare networks without memory, {int(frame['pictures'].min()):,} pictures; our own sequences.",
+        markdown(["perturbation", *(NAMES[method] for method in shown)], rows),
+    ]
+
+
+def official_section(results: Results) -> list[str]:
+    """Official pixels beside ours; empty where they were not compared."""
+    if not results.has("official"):
+        return []
+    frame = results["official"]
+    rows = []
+    for (method, seed), part in frame[frame["corruption"] == "all"].groupby(["method", "seed"], sort=False):
+        row: Any = part.iloc[0]
+        found = Estimate(float(row["nll_difference"]), float(row["nll_error"]))
+        low, high = found.interval
+        same = "the same within sampling error" if found.sign == 0 else "**not the same**"
+        accuracies = [f"{100 * row[f'{source}_accuracy']:.1f}" for source in ("official", "own")]
+        rows.append([f"{NAMES.get(method, method)}, seed {seed}", *accuracies,
+                     f"{found.value:+.4f} [{low:+.4f}, {high:+.4f}]", same])  # fmt: skip
+    names = [name.replace("_", " ") for name in dict.fromkeys(frame["corruption"]) if name != "all"]
+    return [
+        "### Official pixels",
+        "A sample of official CIFAR-10-C pixels beside ours, the same 100 pictures, five severities of "
+        f"{', '.join(names)}; NLL of ours less official, paired by picture:",
+        markdown(["model", "official %", "ours %", "NLL difference", "verdict"], rows),
+    ]
