@@ -86,17 +86,16 @@ class Head(nn.Module):
         return self.out(self.activations(features))
 
 
-class StageHead(nn.Module):
-    """Linear - ReLU - Linear over the statistics of stages 1 to 3, which the last features have forgotten."""
+class StageHead(Head):
+    """The same over the statistics of stages 1 to 3, which the last features have forgotten."""
 
     def __init__(self, width: int, num_classes: int) -> None:
-        super().__init__()
+        super().__init__(8 * width, num_classes)
         self.scale = nn.BatchNorm1d(STAGE_CHANNELS * width, affine=False)
         self.hidden = nn.Linear(STAGE_CHANNELS * width, 8 * width)
-        self.out = nn.Linear(8 * width, num_classes)
 
-    def forward(self, statistics: Tensor) -> Tensor:
-        return self.out(torch.relu(self.hidden(self.scale(statistics))))
+    def activations(self, features: Tensor) -> Tensor:
+        return super().activations(self.scale(features))
 
 
 def stage_statistics(first: Tensor) -> Tensor:
@@ -200,7 +199,7 @@ class GatedClassifier(nn.Module):
         super().__init__()
         self.width, self.num_classes, self.static_reads = width, num_classes, static_reads
         self.encoder = Encoder(width)
-        self.static_head = StageHead(width, num_classes) if self.reads_stages else Head(8 * width, num_classes)
+        self.static_head: Head = StageHead(width, num_classes) if self.reads_stages else Head(8 * width, num_classes)
         self.dyn_head = Head(8 * width, num_classes)
         self.command = Command(width)
         if self.dynamics.inertia:

@@ -99,8 +99,11 @@ def load_cells(method: str, seed: int = 0, root: Path = ASSETS) -> Cells:
     if arrays["z_static"].shape[0] != len(cells):
         raise ValueError(f"{entry['file']} has {arrays['z_static'].shape[0]} cells, expected {len(cells)}; {AGAIN}")
     labels = arrays["labels"].astype(np.int64)
-    others = {"noise_seed": entry["noise_seed"], "reset_reference": entry.get("reset_reference")}
-    return Cells(**_floats(arrays), labels=labels, cells=cells, **others)
+    branches = _floats(arrays)
+    return Cells(
+        branches["z_static"], branches["z_dyn"], branches["u_star"], labels, cells, entry["noise_seed"],
+        entry.get("reset_reference"),
+    )  # fmt: skip
 
 
 def save(path: Path, z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray, **others: np.ndarray) -> None:

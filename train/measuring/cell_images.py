@@ -63,8 +63,7 @@ class CellPixels:
                 if not np.array_equal(labels[self.first :], self.labels):
                     raise ValueError(f"labels.npy in {self.official} are not those of the CIFAR-10 test split")
             return [images[self.first :] for images, _ in read]
-        where = {"seed": self.seed, "device": self.device, "first": self.first}
-        return [cifar10c.make(self.images, unit, s, **where) for s in SEVERITIES]
+        return [cifar10c.make(self.images, unit, s, self.seed, self.device, first=self.first) for s in SEVERITIES]
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def rank_levels(t_eff: NDArray, severity: NDArray) -> dict[str, float]:
 
     whole = levels(np.arange(t_eff.shape[1]))
     without = clustered.left_out(levels, t_eff.shape[1])  # (G, 3)
-    found = {}
+    found: dict[str, float] = {}
     for index, name in enumerate(("severity_medians", "cell_medians", "samples")):
         value, error = clustered.jackknife(whole[index], without[:, index])
         found |= {name: value, f"{name}_error": error}
