@@ -122,6 +122,8 @@ ROBUST = replace(
         precision="bfloat16",
     ),
     curriculum=((0.1, 3.0), (1.0, 5.0)),
+    streams_teach="command",
+    reset_form="normalised",
 )
 
 RECIPES = {recipe.name: recipe for recipe in (POCKET, PAPER, PAPER_POCKET, ROBUST)}
