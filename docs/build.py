@@ -32,8 +32,10 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "install": "Install",
     "console": "The console",
     "runtime": "In a running system",
+    "serve": "Serve many streams",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
+    "stability": "How far the memory can go",
 }
 PACKAGE = "knob_core"
 

@@ -1,8 +1,9 @@
-"""The command `knob`: `knob app`, `knob train ...`, `knob evaluate ...`; the same as `python -m ...` in a clone.
+"""The command `knob`: `knob serve`, `knob app`, `knob train ...`; the same as `python -m ...`.
 
-The installed package is the library `knob_core` alone. The console (app/) and the commands of train/ are run from a
-clone of the repository: the one that the current folder is in, else the one that this package was installed from with
-`pip install -e`. Each runs in a Python process of its own that finds the clone's packages first.
+The installed package is the library `knob_core` alone, and what is part of it (`knob serve`) runs without a clone. The
+console (app/) and the commands of train/ are run from a clone of the repository: the one that the current folder is in,
+else the one that this package was installed from with `pip install -e`. Each runs in a Python process of its own that
+finds the clone's packages first.
 """
 
 from __future__ import annotations
@@ -27,13 +28,28 @@ class Command(NamedTuple):
     extra: str  # the extra that does
     says: str
 
+    @property
+    def installed(self) -> bool:
+        """Whether it is part of the installed package."""
+        return self.module.startswith("knob_core.")
+
 
 COMMANDS = {
+    "serve": Command(
+        "knob_core.serving", ("starlette", "uvicorn", "websockets", "prometheus_client"), "serve", "serve many streams"
+    ),
+    "demo-cameras": Command(
+        "knob_core.serving.demo_cameras", ("websockets",), "serve", "send made cameras to a running service"
+    ),
     "app": Command("streamlit", ("streamlit", "plotly", "pandas"), "app", "open the console"),
     "train": Command("train.fit", ("tqdm",), "train", "train a method"),
     "evaluate": Command("train.evaluate", ("pandas", "tqdm"), "train", "measure checkpoints on corrupted images"),
     "report": Command("train.report", ("pandas", "matplotlib"), "train", "write RESULTS.md from the measured tables"),
+    "sensitivity": Command(
+        "train.sensitivity", ("pandas", "tqdm"), "train", "measure every setting of the knobs on change streams"
+    ),
     "export": Command("train.export", (), "export", "write ONNX and torch.export files"),
+    "check-lessons": Command("app.lessons.check_summaries", (), "app", "check the lesson summaries of a class"),
 }
 MARKS = ("pyproject.toml", "knob_core/__init__.py", "app/main.py", "train/__init__.py")  # what a clone has
 
@@ -48,34 +64,34 @@ def clone(start: Path) -> Path | None:
 
 def usage() -> str:
     """What `knob --help` prints."""
-    lines = [f"  knob {name:10}{command.says}" for name, command in COMMANDS.items()]
+    lines = [f"  knob {name:15}{command.says}" for name, command in COMMANDS.items()]
     return "\n".join(
         [
             "usage: knob COMMAND [arguments of the command]",
             "",
             *lines,
             "",
-            "knob COMMAND --help shows a command's arguments. Every command needs a clone of the repository;",
-            "what the installed package is for needs none: from knob_core.runtime import KnobStream.",
+            "knob COMMAND --help shows a command's arguments. All but `knob serve` and `knob demo-cameras` need a",
+            "clone of the repository. In a program: from knob_core.runtime import KnobStream.",
         ]
     )
 
 
-def arguments_of(name: str, given: Sequence[str], root: Path) -> list[str]:
+def arguments_of(name: str, given: Sequence[str], root: Path | None) -> list[str]:
     """The process that a command is."""
     run = [sys.executable, "-m", COMMANDS[name].module]
-    return [*run, "run", str(root / "app" / "main.py"), *given] if name == "app" else [*run, *given]
+    return [*run, "run", str(Path(root or "") / "app" / "main.py"), *given] if name == "app" else [*run, *given]
 
 
 def problem(name: str, root: Path | None) -> str | None:
     """Why a command cannot run, in one line that says what to do; None where it can."""
     if name not in COMMANDS:
         return f"no command {name!r}, expected one of {', '.join(COMMANDS)}"
-    if root is None:
+    if root is None and not COMMANDS[name].installed:
         return f"`knob {name}` needs a clone of the repository: go into one, or install it with pip install -e CLONE"
     missing = [package for package in COMMANDS[name].needs if importlib.util.find_spec(package) is None]
     if missing:
-        return f"`knob {name}` needs {', '.join(missing)}: pip install '{root}[{COMMANDS[name].extra}]'"
+        return f"`knob {name}` needs {', '.join(missing)}: pip install '{root or 'knob'}[{COMMANDS[name].extra}]'"
     return None
 
 
@@ -90,10 +106,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     root = clone(Path.cwd())
     wrong = problem(name, root)
-    if wrong is not None or root is None:
+    if wrong is not None:
         print(f"knob: {wrong}", file=sys.stderr)
         return 2
-    path = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(root or ""), os.environ.get("PYTHONPATH")]))
     process = arguments_of(name, given, root)
     environment = {**os.environ, "PYTHONPATH": path}
     if os.name == "posix":  # signals reach the command itself

@@ -12,24 +12,24 @@ import numpy as np
 
 from knob_core._arrays import checks as check
 from knob_core._arrays.broadcasting import by_frame, initial_state, lead_shape, require_finite_end
-from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.checks import A, Knob, is_tensor, namespace
 
 NEUTRAL = 0.5  # trusts both branches alike
 FILTER_FLOOR = 1e-4  # below this alpha the filter's 1 - alpha would lose digits past 1e-12
 
 
-def _alpha(omega_n: Array, dt: Array) -> Array:
+def _alpha(omega_n: Any, dt: Any) -> Any:
     return -namespace(omega_n, dt).expm1(-omega_n * dt)
 
 
-def ema_alpha(omega_n: Array, dt: Array = 1.0) -> Array:
+def ema_alpha(omega_n: Knob, dt: Knob = 1.0) -> Any:
     """The share of the new frame, 1 - exp(-omega_n dt)."""
     return _alpha(
         *check.together(check.knob("omega_n", omega_n, 0.0, above=True), check.knob("dt", dt, 0.0, above=True))
     )
 
 
-def run_ema(g_star: Array, omega_n: Array, dt: Array = 1.0, state: Any = None, axis: int = -1) -> tuple[Array, Array]:
+def run_ema(g_star: A, omega_n: Knob, dt: Knob = 1.0, state: Any = None, axis: int = -1) -> tuple[A, A]:
     """g over all frames, shaped like g_star broadcast against the knobs, and the last g."""
     x = check.real_array("g_star", g_star, min_ndim=1, finite=False)
     if not -x.ndim <= axis < x.ndim:
@@ -38,14 +38,12 @@ def run_ema(g_star: Array, omega_n: Array, dt: Array = 1.0, state: Any = None, a
     axis = axis if axis < 0 else axis - x.ndim
     x, omega_n, dt = check.together(namespace(x).moveaxis(x, axis, -1), omega_n, dt)
     alpha = _alpha(omega_n, dt)
-    if isinstance(alpha, np.float64) and alpha >= FILTER_FLOOR and not is_tensor(x):
-        g, end = _filter(x, alpha, state)
-    else:
-        g, end = _recur(x, alpha, state)
+    filtered = isinstance(alpha, np.float64) and alpha >= FILTER_FLOOR and not is_tensor(x)
+    g, end = (_filter if filtered else _recur)(x, alpha, state)
     return namespace(g).moveaxis(g, -1, axis), end
 
 
-def _recur(x: Array, alpha: Array, state: Any) -> tuple[Array, Array]:
+def _recur(x: A, alpha: Any, state: Any) -> tuple[A, A]:
     lead, frames = lead_shape("g_star", x, omega_n=alpha), x.shape[-1]
     g = initial_state(state, lead, x, NEUTRAL)
     if is_tensor(x):
@@ -62,7 +60,7 @@ def _recur(x: Array, alpha: Array, state: Any) -> tuple[Array, Array]:
     return out.astype(x.dtype, copy=False), g
 
 
-def _filter(x: np.ndarray, alpha: np.float64, state: Any) -> tuple[np.ndarray, np.ndarray]:
+def _filter(x: np.ndarray, alpha: np.float64, state: Any) -> tuple[np.ndarray, Any]:
     from scipy.signal import lfilter
 
     keep = 1 - alpha

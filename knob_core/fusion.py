@@ -12,29 +12,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.checks import A, Knob, is_tensor, namespace
 from knob_core._arrays.top import pick, top1, top2
 
 
 @dataclass(frozen=True)
-class Fusion:
+class Fusion(Generic[A]):
     """Everything fusion says about each sample; all (...) but z_fuse (..., K)."""
 
-    z_fuse: Array
-    top: Array  # fused top class k
-    runner_up: Array  # fused second class j
-    m_static: Array
-    m_dyn: Array
-    m_fuse: Array
-    t_eff: Array
-    csr: Array
+    z_fuse: A
+    top: A  # fused top class k
+    runner_up: A  # fused second class j
+    m_static: A
+    m_dyn: A
+    m_fuse: A
+    t_eff: A
+    csr: A
 
 
-def _branches(z_static: Array, z_dyn: Array, classes: int = 1) -> tuple[Array, Array]:
+def _branches(z_static: A, z_dyn: A, classes: int = 1) -> tuple[A, A]:
     z_static, z_dyn = check.together(
         check.real_array("z_static", z_static, min_ndim=1), check.real_array("z_dyn", z_dyn, min_ndim=1)
     )
@@ -47,25 +48,25 @@ def _branches(z_static: Array, z_dyn: Array, classes: int = 1) -> tuple[Array, A
     return z_static, z_dyn
 
 
-def _gate(g: Array, like: Array) -> Array:
-    g = check.knob("g", g, 0.0, above=False, high=1.0)
+def _gate(g: Knob, like: A) -> A:
+    checked = check.knob("g", g, 0.0, above=False, high=1.0)
     if is_tensor(like):
-        g = namespace(like).as_tensor(g, dtype=like.dtype, device=like.device)
+        given = namespace(like).as_tensor(checked, dtype=like.dtype, device=like.device)
     else:
-        g = np.asarray(g.detach().cpu() if is_tensor(g) else g, like.dtype)
+        given = np.asarray(checked.detach().cpu() if is_tensor(checked) else checked, like.dtype)
     try:
-        return namespace(like).broadcast_to(g, like.shape[:-1])
+        return namespace(like).broadcast_to(given, like.shape[:-1])
     except (ValueError, RuntimeError):
-        raise ValueError(f"g must broadcast to shape {tuple(like.shape[:-1])}, got {tuple(g.shape)}") from None
+        raise ValueError(f"g must broadcast to shape {tuple(like.shape[:-1])}, got {tuple(given.shape)}") from None
 
 
-def fuse(z_static: Array, z_dyn: Array, g: Array) -> Array:
+def fuse(z_static: A, z_dyn: A, g: Knob) -> A:
     """z_fuse (..., K): g = 1 is the dynamic branch, g = 0 the static one, both exactly."""
     z_static, z_dyn = _branches(z_static, z_dyn)
     return mix(z_static, z_dyn, _gate(g, z_static))
 
 
-def mix(z_static: Array, z_dyn: Array, g: Array) -> Array:
+def mix(z_static: A, z_dyn: A, g: A) -> A:
     """`fuse` for arrays of one dtype that are known to be good: nothing is checked."""
     if is_tensor(g):
         return namespace(g).lerp(z_static, z_dyn, g.unsqueeze(-1))
@@ -74,7 +75,7 @@ def mix(z_static: Array, z_dyn: Array, g: Array) -> Array:
     return z_fuse
 
 
-def diagnose(z_static: Array, z_dyn: Array, g: Array) -> Fusion:
+def diagnose(z_static: A, z_dyn: A, g: Knob) -> Fusion[A]:
     """Fusion with margins, T_eff and CSR in one pass."""
     z_static, z_dyn = _branches(z_static, z_dyn, classes=2)
     g = _gate(g, z_static)
@@ -88,13 +89,13 @@ def diagnose(z_static: Array, z_dyn: Array, g: Array) -> Fusion:
     return Fusion(z_fuse, k, j, m_static, m_dyn, m_fuse, t_eff, csr)
 
 
-def margins(z_static: Array, z_dyn: Array, g: Array) -> tuple[Array, Array, Array]:
+def margins(z_static: A, z_dyn: A, g: Knob) -> tuple[A, A, A]:
     """(m_static, m_dyn, m_fuse), each (...), along the fused top-2."""
     fused = diagnose(z_static, z_dyn, g)
     return fused.m_static, fused.m_dyn, fused.m_fuse
 
 
-def own_margin(z: Array) -> Array:
+def own_margin(z: A) -> A:
     """A single branch's margin along its own top-2, (...): what fusion is *not* bounded by."""
     z = check.real_array("z", z, min_ndim=1)
     if z.shape[-1] < 2:
@@ -103,7 +104,7 @@ def own_margin(z: Array) -> Array:
     return pick(z, k) - pick(z, j)
 
 
-def margin_temperature(m_max: Array, m_fuse: Array) -> Array:
+def margin_temperature(m_max: A, m_fuse: A) -> A:
     """m_max / m_fuse; a fused tie (m_fuse = 0) is infinitely hot, or 1 where both branches tie as well."""
     xp = namespace(m_max)
     tie = m_fuse == 0
@@ -112,29 +113,29 @@ def margin_temperature(m_max: Array, m_fuse: Array) -> Array:
     return xp.where(tie & (m_max > 0), math.inf, xp.where(tie, 1.0, t))
 
 
-def margin_csr(m_max: Array, m_fuse: Array) -> Array:
+def margin_csr(m_max: A, m_fuse: A) -> A:
     """s(m_fuse) / s(m_max), s the logistic function; both margins are >= 0."""
     xp = namespace(m_max)
     return ((1 + xp.exp(-m_max)) / (1 + xp.exp(-m_fuse))).clip(max=1)
 
 
-def effective_temperature(z_static: Array, z_dyn: Array, g: Array) -> Array:
+def effective_temperature(z_static: A, z_dyn: A, g: Knob) -> A:
     """T_eff (...) >= 1. It is huge where m_fuse is near 0: summarise it with medians and quantiles."""
     return diagnose(z_static, z_dyn, g).t_eff
 
 
-def csr(z_static: Array, z_dyn: Array, g: Array) -> Array:
+def csr(z_static: A, z_dyn: A, g: Knob) -> A:
     """The confidence-shrinkage ratio (...) <= 1."""
     return diagnose(z_static, z_dyn, g).csr
 
 
-def agreement(z_static: Array, z_dyn: Array) -> Array:
+def agreement(z_static: A, z_dyn: A) -> A:
     """(...) bool: both branches have the same top class."""
     z_static, z_dyn = _branches(z_static, z_dyn)
     return top1(z_static) == top1(z_dyn)
 
 
-def top2_preserved(z_static: Array, z_dyn: Array) -> Array:
+def top2_preserved(z_static: A, z_dyn: A) -> A:
     """(...) bool: both branches have the same top class and runner-up, and so has every fusion of them."""
     (k_static, j_static), (k_dyn, j_dyn) = (top2(z) for z in _branches(z_static, z_dyn, classes=2))
     return (k_static == k_dyn) & (j_static == j_dyn)

@@ -8,11 +8,12 @@ bilinear map with one long step would throw u past its command instead of lettin
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from knob_core import gate
-from knob_core._arrays.checks import Array, namespace
+from knob_core._arrays.checks import A, Knob, PerStream, namespace
 
 MAX_ELAPSED = 1e9  # frames; a year at 30 frames/s
 
@@ -23,12 +24,12 @@ def split(elapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return m.astype(np.int64), elapsed / m
 
 
-def step(command: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> tuple[Array, Array]:
+def step(command: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> tuple[A, A]:
     """`gate.step` without its checks, for arrays checked already and for graphs that must not fix a shape."""
     return _step(command, state, *gate.coefficients(zeta, omega_n, dt))  # (2, 2) and (2,), or one per stream
 
 
-def _step(command: Array, state: Array, a: Array, b: Array) -> tuple[Array, Array]:
+def _step(command: A, state: A, a: A, b: A) -> tuple[A, A]:
     u, v = state[..., 0], state[..., 1]
     e = command - u
     u, v = u + b[..., 0] * e + a[..., 0, 1] * v, b[..., 1] * e + a[..., 1, 1] * v
@@ -41,18 +42,26 @@ def _per_frame(zeta: float, omega_n: float) -> tuple[np.ndarray, np.ndarray]:
     return gate.coefficients(zeta, omega_n, 1.0)
 
 
+def by_stream(x: PerStream, ndim: int) -> Any:
+    """A number as it is; one per stream (N,) with axes behind it, to go with data of `ndim` axes."""
+    return x.reshape(x.shape + (1,) * (ndim - 1)) if isinstance(x, np.ndarray) and x.ndim else x
+
+
 def advance(
     command: np.ndarray,  # (N,) or (N, K): what this frame asks for
     held: np.ndarray,  # alike: what the frame before asked for
-    zeta: float,
-    omega_n: float,
+    zeta: PerStream,  # one for all, or (N,)
+    omega_n: PerStream,  # alike
     elapsed: np.ndarray,  # (N,) frames since that one
     state: np.ndarray,  # (N, 2) or (N, K, 2)
 ) -> tuple[np.ndarray, np.ndarray]:
     """(u, state) of the second-order gate after this frame."""
+    if (elapsed == 1.0).all() and not np.ndim(zeta) and not np.ndim(omega_n):
+        return _step(command, state, *_per_frame(float(zeta), float(omega_n)))
+    zeta, omega_n = (by_stream(x, command.ndim) for x in (zeta, omega_n))
     if (elapsed == 1.0).all():
-        return _step(command, state, *_per_frame(zeta, omega_n))
-    m, dt = (x.reshape(x.shape + (1,) * (command.ndim - 1)) for x in split(elapsed))
+        return _step(command, state, *gate.coefficients(zeta, omega_n))
+    m, dt = (by_stream(x, command.ndim) for x in split(elapsed))
     if (m > 1).any():
         state = np.where(m[..., None] > 1, coast(held, zeta, omega_n, dt, m - 1, state), state)
     return step(command, zeta, omega_n, dt, state)
@@ -60,25 +69,28 @@ def advance(
 
 def coast(
     held: np.ndarray,  # (N,) or (N, K): what all these frames ask for
-    zeta: Array,
-    omega_n: Array,
+    zeta: PerStream,
+    omega_n: PerStream,
     dt: np.ndarray,  # broadcasts against held: frames
     count: np.ndarray,  # alike: whole number of steps
     state: np.ndarray,  # (N, 2) or (N, K, 2)
+    brake: float = 0.0,  # share of v that is lost in each step where u is free to move, 1 - a[0, 0] = 1
 ) -> np.ndarray:
     """The state after `count` steps towards the same command."""
     a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
+    if brake:
+        a[..., 1, :] *= 1 - brake * (1 - a[..., :1, 0])
     rest = np.stack([held, np.zeros_like(held)], axis=-1)
     return rest + np.einsum("...ij,...j->...i", _power(a, count), state - rest)
 
 
 def advance_ema(
-    command: np.ndarray, held: np.ndarray, omega_n: float, elapsed: np.ndarray, state: np.ndarray
+    command: np.ndarray, held: np.ndarray, omega_n: PerStream, elapsed: np.ndarray, state: np.ndarray
 ) -> np.ndarray:
-    """g of the first-order gate after this frame; all (N,)."""
+    """g of the first-order gate after this frame; all (N,), omega_n may be one for all."""
     m, dt = split(elapsed)
     coasted = held + np.exp(-omega_n * dt * (m - 1)) * (state - held)
-    g, _ = gate.run_ema(command[:, None], omega_n, dt[:, None], np.where(m > 1, coasted, state))
+    g, _ = gate.run_ema(command[:, None], by_stream(omega_n, 2), dt[:, None], np.where(m > 1, coasted, state))
     return g[:, 0]
 
 

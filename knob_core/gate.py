@@ -17,13 +17,13 @@ their own dtype, and gradients reach u_star, zeta and omega_n.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from knob_core._arrays import checks as check
 from knob_core._arrays.broadcasting import by_frame, initial_state, lead_shape, require_finite_end
-from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.checks import A, Knob, is_tensor, namespace
 from knob_core._arrays.recursion import recur
 from knob_core.ema import ema_alpha, run_ema
 
@@ -47,13 +47,13 @@ class State(np.ndarray):
         self.zi = getattr(obj, "zi", None) if getattr(obj, "shape", None) == self.shape else None
 
 
-def _gain(zeta: Array, omega_n: Array, dt: Array) -> tuple[Array, Array]:
+def _gain(zeta: Any, omega_n: Any, dt: Any) -> tuple[Any, Any]:
     """(k, h): k = 2h / (1 + 2 zeta h + h^2), divided through by h so that no knob overflows it."""
     h = omega_n * dt / 2
     return 2 / (1 / h + 2 * zeta + h), h
 
 
-def sigmoid(u: Array) -> Array:
+def sigmoid(u: A) -> A:
     """1 / (1 + exp(-u)), without overflow and with full relative precision at both ends."""
     if is_tensor(u):
         return namespace(u).sigmoid(u)
@@ -61,7 +61,13 @@ def sigmoid(u: Array) -> Array:
     return np.where(np.greater_equal(u, 0), 1, e) / (1 + e)
 
 
-def coefficients(zeta: Array, omega_n: Array, dt: Array = 1.0) -> tuple[Array, Array]:
+@overload
+def coefficients(
+    zeta: float | np.ndarray, omega_n: float | np.ndarray, dt: float | np.ndarray = 1.0
+) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def coefficients(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> tuple[Any, Any]: ...
+def coefficients(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> tuple[Any, Any]:
     """(A, B) of x_t = A x_{t-1} + B u_star_t, shapes (..., 2, 2) and (..., 2) over the knobs' broadcast shape."""
     zeta, omega_n, dt = check.together(*check.knobs(zeta, omega_n, dt))
     xp = namespace(zeta, omega_n, dt)
@@ -71,18 +77,18 @@ def coefficients(zeta: Array, omega_n: Array, dt: Array = 1.0) -> tuple[Array, A
     return a.reshape((*a.shape[:-1], 2, 2)), xp.stack([k * h, k * one], -1)
 
 
-def reset_gain(zeta: Array, omega_n: Array, dt: Array = 1.0) -> Array:
+def reset_gain(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> Any:
     """u / u_star after one frame from rest, 2 h^2 / D: all that Reset Mode does."""
     return one_step_gain(*check.together(*check.knobs(zeta, omega_n, dt)))
 
 
-def one_step_gain(zeta: Array, omega_n: Array, dt: Array = 1.0) -> Array:
+def one_step_gain(zeta: Any, omega_n: Any, dt: Any = 1.0) -> Any:
     """`reset_gain` for knobs that are known to be good: nothing is checked."""
     k, h = _gain(zeta, omega_n, dt)
     return k * h
 
 
-def step(u_star: Array, zeta: Array, omega_n: Array, dt: Array = 1.0, state: Any = None) -> tuple[Array, Array]:
+def step(u_star: A, zeta: Knob, omega_n: Knob, dt: Knob = 1.0, state: Any = None) -> tuple[A, A]:
     """One frame of many streams: u_star (...), knobs that broadcast against it, state (..., 2) -> (u, state)."""
     x = check.real_array("u_star", u_star)
     zeta, omega_n, dt = (k if k.ndim == 0 else k[..., None] for k in check.knobs(zeta, omega_n, dt))
@@ -90,29 +96,27 @@ def step(u_star: Array, zeta: Array, omega_n: Array, dt: Array = 1.0, state: Any
     return u[..., 0], state
 
 
-def run(
-    u_star: Array, zeta: Array, omega_n: Array, dt: Array = 1.0, state: Any = None, axis: int = -1
-) -> tuple[Array, Array]:
+def run(u_star: A, zeta: Knob, omega_n: Knob, dt: Knob = 1.0, state: Any = None, axis: int = -1) -> tuple[A, A]:
     """u over all frames, shaped like u_star broadcast against the knobs, and the state after the last frame."""
     x = check.real_array("u_star", u_star, min_ndim=1, finite=False)
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis must lie in [{-x.ndim}, {x.ndim - 1}] for shape {tuple(x.shape)}, got {axis}")
-    zeta, omega_n, dt = check.knobs(zeta, omega_n, dt)
+    knobs = check.knobs(zeta, omega_n, dt)
     axis = axis if axis < 0 else axis - x.ndim  # counted from the end, knobs may add leading axes
     x = namespace(x).moveaxis(x, axis, -1)
-    if is_tensor(x) or not all(isinstance(knob, np.float64) for knob in (zeta, omega_n, dt)):
-        u, state = _recur(x, zeta, omega_n, dt, state)
+    if is_tensor(x) or not all(isinstance(knob, np.float64) for knob in knobs):
+        u, state = _recur(x, *knobs, state)
     else:
-        k, h = _gain(zeta, omega_n, dt)
+        k, h = _gain(*knobs)
         well_conditioned = min(k * h, k / h) >= FILTER_FLOOR  # half the filter's denominator at z = 1 and at z = -1
-        u, state = (_filter if well_conditioned else _recur)(x, zeta, omega_n, dt, state)
+        u, state = (_filter if well_conditioned else _recur)(x, *knobs, state)
     return namespace(u).moveaxis(u, -1, axis), state
 
 
-def _recur(x: Array, zeta: Array, omega_n: Array, dt: Array, state: Any) -> tuple[Array, Array]:
+def _recur(x: A, zeta: Any, omega_n: Any, dt: Any, state: Any) -> tuple[A, A]:
     """The step, once per frame, over all streams at a time."""
     x, zeta, omega_n, dt = check.together(x, zeta, omega_n, dt)
-    lead = lead_shape("u_star", x, zeta=zeta, omega_n=omega_n, dt=dt)
+    lead: tuple[int, ...] = lead_shape("u_star", x, zeta=zeta, omega_n=omega_n, dt=dt)
     state = initial_state(state, (*lead, 2), x, 0.0)
     k, h = _gain(zeta, omega_n, dt)
     c = 2 * zeta + h
@@ -132,7 +136,7 @@ def _recur(x: Array, zeta: Array, omega_n: Array, dt: Array, state: Any) -> tupl
     return xp.stack(us, -1), xp.stack([u, v], -1)
 
 
-def _filter(x: np.ndarray, zeta: Array, omega_n: Array, dt: Array, state: Any) -> tuple[np.ndarray, State]:
+def _filter(x: np.ndarray, zeta: float, omega_n: float, dt: float, state: Any) -> tuple[np.ndarray, State]:
     """u = k h (1 + z^-1) / (1 + (2k (zeta + h) - 2) z^-1 + (1 - 2 k zeta) z^-2) u_star, in transposed direct form."""
     from scipy.signal import lfilter  # a second of import, so only where a stream is run
 

@@ -16,23 +16,23 @@ from __future__ import annotations
 import copy
 import math
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Generic, NamedTuple, Self
 
 import numpy as np
 
 from knob_core import gaps, gate, theory
-from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.checks import A, Knob, PerStream, is_tensor, namespace
 from knob_core.ema import NEUTRAL, ema_alpha, run_ema
 from knob_core.gate import sigmoid
 
 THEORY_FRAMES = 2000  # the slowest knobs of the console have settled by then
 
 
-class Moved(NamedTuple):
+class Moved(NamedTuple, Generic[A]):
     """Where a gate went."""
 
-    u: Array  # latent, shaped like u_star
-    g: Array  # in [0, 1], alike
+    u: A  # latent, shaped like u_star
+    g: A  # in [0, 1], alike
     state: Any  # after the last frame; None where the kind keeps none
 
 
@@ -69,7 +69,7 @@ class Gate:
     rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # the state of a stream at rest
     reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
 
-    def kappa(self, zeta: Array, omega_n: Array) -> Array:
+    def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         """The part of its way that the latent makes in one frame from rest, for knobs that are known to be good."""
         return 1.0
 
@@ -90,23 +90,23 @@ class Gate:
 
     # Frames
 
-    def run(self, u_star: Array, zeta: Array, omega_n: Array, state: Any = None) -> Moved:
+    def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         """All frames of u_star (..., T), from `state` (None: at rest)."""
         raise NotImplementedError
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved:
-        """One frame of N streams, state (N, 2); frames that did not come count as the last one, held."""
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
+        """One frame of N streams, state (N, 2), knobs for all or (N,); one that did not come is the last one, held."""
         raise NotImplementedError
 
-    def frame(self, u_star: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Moved:
+    def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
         """One frame of N streams without a gap and without checks, for graphs: state (N, 2) in and out."""
         raise NotImplementedError
 
-    def reset(self, u_star: Array, zeta: Array, omega_n: Array) -> tuple[Array, Array]:
+    def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         """(u, g) after one frame from rest: Reset Mode."""
         raise NotImplementedError
 
-    def reset_g(self, u_star: Array, zeta: Array, omega_n: Array) -> Array:
+    def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
         """g of `reset` alone, for knobs that are known to be good."""
         return self.reset(u_star, zeta, omega_n)[1]
 
@@ -140,7 +140,7 @@ class Gate:
         """Cycles/frame at which the power has fallen to half; infinite where it never does."""
         return math.inf
 
-    def poles(self, zeta: Array, omega_n: Array) -> theory.Poles | None:
+    def poles(self, zeta: Knob, omega_n: Knob) -> theory.Poles | None:
         """In both planes; None where there is nothing to draw."""
         return None
 
@@ -159,16 +159,16 @@ class NoGate(Gate):
     def without_inertia(self) -> Gate:
         return self
 
-    def run(self, u_star: Array, zeta: Array, omega_n: Array, state: Any = None) -> Moved:
+    def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         return Moved(*self.reset(u_star, zeta, omega_n), state)
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved:
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
         return self.run(now.u_star, zeta, omega_n, state)
 
-    def frame(self, u_star: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Moved:
+    def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
         return self.run(u_star, zeta, omega_n, state + 0 * u_star[..., None])  # an output must not be the input itself
 
-    def reset(self, u_star: Array, zeta: Array, omega_n: Array) -> tuple[Array, Array]:
+    def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         return u_star, namespace(u_star).zeros_like(u_star)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
@@ -187,7 +187,7 @@ class Instant(NoGate):
     name = "no inertia"
     gated = True
 
-    def reset(self, u_star: Array, zeta: Array, omega_n: Array) -> tuple[Array, Array]:
+    def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         return u_star, sigmoid(u_star)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
@@ -207,27 +207,27 @@ class FirstOrder(Gate):
     knobs = ("omega_n",)
     rest = (NEUTRAL, 0.0)
 
-    def run(self, u_star: Array, zeta: Array, omega_n: Array, state: Any = None) -> Moved:
+    def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         g, end = run_ema(sigmoid(u_star), omega_n, state=state)
         return Moved(logit(g), g, end)
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved:
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
         g = gaps.advance_ema(sigmoid(now.u_star), sigmoid(now.held), omega_n, now.elapsed, state[:, 0])
         return Moved(logit(g), g, np.stack([g, np.zeros_like(g)], axis=-1))
 
-    def frame(self, u_star: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Moved:
+    def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
         xp, g = namespace(u_star), state[..., 0]
         g = g + ema_alpha(omega_n, dt) * (sigmoid(u_star) - g)
         return Moved(logit(g), g, xp.stack([g, xp.zeros_like(g)], -1))
 
-    def kappa(self, zeta: Array, omega_n: Array) -> Array:
+    def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return ema_alpha(omega_n)
 
-    def reset(self, u_star: Array, zeta: Array, omega_n: Array) -> tuple[Array, Array]:
+    def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         g = self.reset_g(u_star, zeta, omega_n)
         return logit(g), g
 
-    def reset_g(self, u_star: Array, zeta: Array, omega_n: Array) -> Array:
+    def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
         if self.reference is not None:
             return sigmoid(self.kappa(zeta, omega_n) / self.reference * u_star)
         return NEUTRAL + ema_alpha(omega_n) * (sigmoid(u_star) - NEUTRAL)
@@ -262,26 +262,26 @@ class SecondOrder(Gate):
     name = "second order"
     knobs = ("zeta", "omega_n")
 
-    def run(self, u_star: Array, zeta: Array, omega_n: Array, state: Any = None) -> Moved:
+    def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         u, end = gate.run(u_star, zeta, omega_n, state=state)
         return Moved(u, sigmoid(u), end)
 
-    def advance(self, now: Frame, zeta: float, omega_n: float, state: np.ndarray) -> Moved:
+    def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
         u, end = gaps.advance(now.u_star, now.held, zeta, omega_n, now.elapsed, state)
         return Moved(u, sigmoid(u), end)
 
-    def frame(self, u_star: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Moved:
+    def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
         u, end = gaps.step(u_star, zeta, omega_n, dt, state)
         return Moved(u, sigmoid(u), end)
 
-    def kappa(self, zeta: Array, omega_n: Array) -> Array:
+    def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return gate.one_step_gain(zeta, omega_n)
 
-    def reset(self, u_star: Array, zeta: Array, omega_n: Array) -> tuple[Array, Array]:
+    def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         u = u_star * (gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
         return u, sigmoid(u)
 
-    def reset_g(self, u_star: Array, zeta: Array, omega_n: Array) -> Array:
+    def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
         return sigmoid(self.kappa(zeta, omega_n) / (self.reference or 1.0) * u_star)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
@@ -302,7 +302,7 @@ class SecondOrder(Gate):
     def bandwidth(self, zeta: float, omega_n: float) -> float:
         return float(theory.bandwidth(zeta, omega_n))
 
-    def poles(self, zeta: Array, omega_n: Array) -> theory.Poles | None:
+    def poles(self, zeta: Knob, omega_n: Knob) -> theory.Poles | None:
         return theory.poles(zeta, omega_n)
 
     def regime(self, zeta: float, omega_n: float) -> Regime:
@@ -327,7 +327,7 @@ def _step_info(kind: Gate, zeta: float, omega_n: float) -> theory.StepInfo:
     return theory.step_info(np.nan_to_num(kind.step_response(zeta, omega_n, THEORY_FRAMES)), final=1.0)
 
 
-def logit(g: Array) -> Array:
+def logit(g: A) -> A:
     """The latent of a gate g, which is kept off its ends."""
     if is_tensor(g):
         return namespace(g).logit(g, 1e-7)

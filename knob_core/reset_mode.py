@@ -1,4 +1,4 @@
-"""Reset Mode over many predictions at once: what the knobs do to confidence, quickly enough to follow a hand.
+"""Reset Mode over many predictions at once: what the knobs do to confidence, fast enough for a drag.
 
 g = sigmoid(reset_gain u*),  z_fuse = z_static + g (z_dyn - z_static),  p_max = 1 / sum exp(z_fuse - max z_fuse)
 Everything is `knob_core.fusion` and `knob_core.metrics` in float32, with classes first and in pieces that stay in a
@@ -164,5 +164,5 @@ def cell_scores(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
     return hit.mean(1), ece
 
 
-def _one(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> float:
+def _one(confidence: np.ndarray, correct: np.ndarray, bins: int) -> float:
     return bin_by_mass(confidence, correct, bins).ece_debiased()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core._arrays.checks import Array, is_tensor, namespace, real_array, require_finite
+from knob_core._arrays.checks import A, Array, is_tensor, namespace, real_array, require_finite
 
 
 def lead_shape(name: str, x: Array, **knobs: Array) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ def lead_shape(name: str, x: Array, **knobs: Array) -> tuple[int, ...]:
         raise ValueError(f"{name} {tuple(x.shape)} and {named} must broadcast together") from None
 
 
-def initial_state(state: Any, shape: tuple[int, ...], like: Array, neutral: float) -> Array:
+def initial_state(state: Any, shape: tuple[int, ...], like: A, neutral: float) -> A:
     """The given state broadcast to shape, or the neutral one where it is None; float64, or a tensor like the data."""
     if state is None:
         return like.new_full(shape, neutral) if is_tensor(like) else np.full(shape, neutral)
@@ -44,7 +44,7 @@ def initial_state(state: Any, shape: tuple[int, ...], like: Array, neutral: floa
         raise ValueError(f"state must broadcast to shape {shape}, got {tuple(state.shape)}") from None
 
 
-def by_frame(x: Array, frames: int) -> list[Array]:
+def by_frame(x: A, frames: int) -> list[A]:
     """One array per frame; where x does not change with time, the same one each frame."""
     if x.ndim == 0:
         return [x] * frames

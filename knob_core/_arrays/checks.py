@@ -9,14 +9,22 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-Array = Any  # np.ndarray or torch.Tensor: the same formulas serve both
+if TYPE_CHECKING:
+    import torch
+    from typing_extensions import TypeIs
+
+# The same formulas serve arrays and tensors: the result is of the kind of the data.
+A = TypeVar("A", np.ndarray, "torch.Tensor")
+Array: TypeAlias = "np.ndarray | torch.Tensor"
+Knob: TypeAlias = "float | np.ndarray | torch.Tensor"
+PerStream: TypeAlias = "float | np.ndarray"  # one number for all streams, or (N,)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: Any) -> TypeIs[torch.Tensor]:
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # another thread may be in the middle of importing torch
     return tensor is not None and isinstance(x, tensor)
 
@@ -38,6 +46,10 @@ def first_bad(x: np.ndarray, good: np.ndarray) -> str:
     return f"{x[index]}" + (f" at index {index}" if index else "")
 
 
+@overload
+def real_array(name: str, x: torch.Tensor, *, min_ndim: int = 0, finite: bool = True) -> torch.Tensor: ...
+@overload
+def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> np.ndarray: ...
 def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> Array:
     """A floating-point array or tensor with at least min_ndim axes and at least one element; finite unless told."""
     if isinstance(x, np.ma.MaskedArray):
@@ -73,7 +85,7 @@ def require_finite(name: str, x: Array) -> None:
         raise ValueError(f"{name} must be finite, got {first_bad(x, good)}")
 
 
-def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) -> Array:
+def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) -> Any:
     """A knob as np.float64, float array or tensor; x > low where above, else x >= low. Plain integers are fine."""
     allowed = f"finite and {'>' if above else '>='} {low:g}" + (f" and <= {high:g}" if high < math.inf else "")
     if is_tensor(x):
@@ -95,7 +107,7 @@ def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) 
     return x
 
 
-def knobs(zeta: Any, omega_n: Any, dt: Any) -> tuple[Array, Array, Array]:
+def knobs(zeta: Any, omega_n: Any, dt: Any) -> tuple[Any, Any, Any]:
     """zeta >= 0, omega_n > 0 (rad/frame), dt > 0 (frames)."""
     return (
         knob("zeta", zeta, 0.0, above=False),
@@ -104,7 +116,7 @@ def knobs(zeta: Any, omega_n: Any, dt: Any) -> tuple[Array, Array, Array]:
     )
 
 
-def together(*arrays: Array) -> tuple[Array, ...]:
+def together(*arrays: Any) -> tuple[Any, ...]:
     """All as tensors on one device where one is a tensor, data in the widest of their types; unchanged otherwise.
 
     A 0-d knob follows the data to their device and keeps its own digits; data are never moved.

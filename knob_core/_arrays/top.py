@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from knob_core._arrays.checks import Array, is_tensor, namespace
+from knob_core._arrays.checks import A, is_tensor
 
 FEW = 32  # up to this many classes, going class by class is the faster way
 
@@ -30,7 +30,7 @@ def first_equal(z: np.ndarray, top: np.ndarray) -> np.ndarray:
     return k.astype(np.intp)
 
 
-def top1(z: Array) -> Array:
+def top1(z: A) -> A:
     """k (...), from z (..., K)."""
     if is_tensor(z) or z.shape[-1] > FEW:
         return z.argmax(-1)
@@ -38,7 +38,7 @@ def top1(z: Array) -> Array:
     return first_equal(z, z.max(0))
 
 
-def top2(z: Array) -> tuple[Array, Array]:
+def top2(z: A) -> tuple[A, A]:
     """(k, j), each (...), from z (..., K), K >= 2."""
     if is_tensor(z):
         k = z.argmax(-1)
@@ -55,9 +55,8 @@ def top2(z: Array) -> tuple[Array, Array]:
     return k, first_equal(z, z.max(0)).reshape(k.shape)
 
 
-def pick(z: Array, k: Array) -> Array:
+def pick(z: A, k: A) -> A:
     """z[..., k]: one class of each row."""
-    xp = namespace(z)
-    if xp is np:
-        return np.take_along_axis(z, k[..., None], -1)[..., 0]
-    return z.gather(-1, k[..., None])[..., 0]  # take_along_dim would fix an exported graph's batch size
+    if is_tensor(z):
+        return z.gather(-1, k[..., None])[..., 0]  # take_along_dim would fix an exported graph's batch size
+    return np.take_along_axis(z, k[..., None], -1)[..., 0]

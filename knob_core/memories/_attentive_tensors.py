@@ -7,23 +7,27 @@ changed in place and nothing is checked; gradients reach logits, command, knobs,
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from knob_core._arrays.checks import Array, namespace
-from knob_core.memories._attentive_loops import Weights
+from knob_core._arrays.checks import namespace
+from knob_core.memories._attentive_loops import KEPT, Weights
 from knob_core.memories.base import Remembered
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LARGEST_EXPONENT = 80.0  # exp of it is finite in single precision, and more than opens any gate
 OPEN = 1e-6  # where 1 - g is smaller, the memory has no share that single precision could show
 
 
-def start(z: Array) -> Array:
+def start(z: Tensor) -> Tensor:
     """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
     xp = namespace(z)
     m = xp.cat([z, xp.zeros_like(z[:, :1])], 1)  # (N, K + 1), the last for n
     return xp.stack([m, xp.zeros_like(m)], -1)
 
 
-def _conflict(m: Array, p_z: Array, w: Weights) -> Array:
+def _conflict(m: Tensor, p_z: Tensor, w: Weights) -> Tensor:
     """l (N,) of memory m (N, K) and a frame's p_z (N, K)."""
     xp = namespace(m)
     overlap = (xp.softmax(m * w.sharp, -1) * p_z).sum(-1)
@@ -31,13 +35,25 @@ def _conflict(m: Array, p_z: Array, w: Weights) -> Array:
     return -xp.log(ratio.clamp(xp.finfo(m.dtype).tiny, 1.0))
 
 
-def _certainty(x: Array) -> Array:
+def _certainty(x: Tensor) -> Tensor:
     """q (N,) = 1 - H / log K of softmax(x), x (N, K)."""
     log_p = namespace(x).log_softmax(x, -1).clamp(min=-LARGEST_EXPONENT)  # 0 log 0 is 0, not NaN
     return 1 + (log_p.exp() * log_p).sum(-1) / math.log(x.shape[-1])
 
 
-def attend(z: Array, u: Array, zeta: Array, omega_n: Array, dt: Array, w: Weights, state: Array) -> Remembered:
+def _shared(memory: Tensor, frame: Tensor, eye: float) -> Tensor:
+    """log[(1 - s) p_m + s p_z] of logits (N, K): s = eye, or as much of it as leaves the memory's class on top."""
+    xp = namespace(memory)
+    p_m, p_z, top = xp.softmax(memory, -1), xp.softmax(frame, -1), memory.argmax(-1, keepdim=True)
+    ahead, against = p_m.gather(-1, top) - p_m, p_z - p_z.gather(-1, top)  # (N, K)
+    tie = xp.where(against > 0, ahead / xp.where(against > 0, ahead + against, 1.0), 1.0)
+    share = (KEPT * tie.amin(-1, keepdim=True)).clamp(max=eye)
+    return xp.log(((1 - share) * p_m + share * p_z).clamp(min=xp.finfo(p_m.dtype).tiny))
+
+
+def attend(
+    z: Tensor, u: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, w: Weights, state: Tensor
+) -> Remembered[Tensor]:
     """z (N, K) logits, u (N,) standardised command, dt (N,) frames, knobs () or (N,), state (N, K + 1, 2)."""
     xp = namespace(z)
     m, v, n = state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0]
@@ -49,15 +65,18 @@ def attend(z: Array, u: Array, zeta: Array, omega_n: Array, dt: Array, w: Weight
     g = (k * h).clamp(max=1.0)
     e = z - m
     after = m + k[:, None] * (v + h[:, None] * e)
-    v = v + k[:, None] * (e - (2 * zeta + h)[:, None] * v)
+    v = (1 - w.brake * g)[:, None] * (v + k[:, None] * (e - (2 * zeta + h)[:, None] * v))
     n = (1 - g) * n + 1
     scale = xp.exp(w.t_0 - w.t_1 * _conflict(after, p_z, w) + w.t_2 * u + w.t_3 * xp.log(n))
     m_and_n = xp.cat([after, n[:, None]], 1)  # (N, K + 1)
     v_and_0 = xp.cat([v, xp.zeros_like(n)[:, None]], 1)
-    return Remembered(after * scale[:, None], g, xp.stack([m_and_n, v_and_0], -1), _memory_side(z, g, after), z)
+    answer = after * scale[:, None]
+    if w.eye > 0:
+        answer = _shared(answer, z * xp.exp(w.t_0 + xp.zeros_like(n))[:, None], w.eye)
+    return Remembered(answer, g, xp.stack([m_and_n, v_and_0], -1), _memory_side(z, g, after), z)
 
 
-def _memory_side(z: Array, g: Array, after: Array) -> Array:
+def _memory_side(z: Tensor, g: Tensor, after: Tensor) -> Tensor:
     """(N, K): what is mixed with z in the shares 1 - g and g; z itself where the eye has it all."""
     xp, rest = namespace(z), (1 - g)[:, None]
     open_wide = rest < OPEN

@@ -4,10 +4,13 @@
     l     = max(0, -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2])    evidence of a change of content: a log Bayes factor
     omega = omega_n exp(a + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
     h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
-    m <- m + k (v + h e),   v <- v + k (e - (2 zeta + h) v),   g = k h in (0, 1]
-    answer = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
+    m <- m + k (v + h e),   v <- (1 - brake g) [v + k (e - (2 zeta + h) v)],   g = k h in (0, 1]
+    p = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
+    answer = (1 - s) p + s softmax(z exp(t_0)),   s = eye, or what keeps the memory's class on top if that is less
 so m' = g z + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
-is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up.
+is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up. With a
+brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every cut. With an
+eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame disagrees.
 A frame that did not come brings no evidence: the memory goes on to the last frame with l = 0.
 """
 
@@ -15,18 +18,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import Array, namespace
+from knob_core._arrays.checks import PerStream, namespace
 from knob_core.memories import _attentive_tensors as tensors
 from knob_core.memories._attentive_loops import Weights, attend, certainty
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 LIMIT = 100.0  # no weight is larger in size
+RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT), "eps": (0.0, 1.0), "brake": (0.0, 1.0), "eye": (0.0, 1.0)}
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,8 @@ class Attentive(Memory):
     t_1: float = 0.0  # modesty while conflict is left
     t_2: float = 0.0  # confidence with u_star
     t_3: float = 0.0  # confidence with agreement
+    brake: float = 0.0  # share of its speed that the memory loses where the gate opens
+    eye: float = 0.0  # share of the frame's own probabilities in the answer
     u_mean: float = 0.0  # of u_star
     u_scale: float = 1.0
 
@@ -58,7 +67,7 @@ class Attentive(Memory):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LIMIT:
                 raise ValueError(f"{field.name} is {value!r}, expected a number in [-{LIMIT:g}, {LIMIT:g}]")
             object.__setattr__(self, field.name, float(value))
-        for name, low, high in (("tau", 1e-3, LIMIT), ("u_scale", 1e-3, LIMIT), ("eps", 0.0, 1.0)):
+        for name, (low, high) in RANGES.items():
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number in [{low:g}, {high:g}]")
 
@@ -76,7 +85,7 @@ class Attentive(Memory):
         return cls(**table)
 
     def warmer(self, temperature: float) -> Attentive:
-        """The same with every answer's logits divided by `temperature`."""
+        """The same with the logits of memory and frame divided by `temperature` in the answer."""
         return replace(self, t_0=self.t_0 - math.log(temperature))
 
     # Frames
@@ -95,13 +104,13 @@ class Attentive(Memory):
         """u~, standardised."""
         return (np.asarray(u_star, np.float64) - self.u_mean) / self.u_scale
 
-    def run(self, frames: Inputs, zeta: Any, omega_n: Any, state: Any = None) -> Remembered:
+    def run(self, frames: Inputs[np.ndarray], zeta: Any, omega_n: Any, state: Any = None) -> Remembered[np.ndarray]:
         z = fused(frames)  # (R, T, K)
         return self.run_logits(z, zeta, omega_n, state, self.command(frames.u_star))
 
     def run_logits(
         self, z: np.ndarray, zeta: Any, omega_n: Any, state: Any = None, u: np.ndarray | None = None
-    ) -> Remembered:
+    ) -> Remembered[np.ndarray]:
         """The same for logits (R, T, K) and standardised commands (R, T); None for a model without u_star."""
         z = np.ascontiguousarray(z, np.float64)
         lead = z.shape[:2]
@@ -113,7 +122,9 @@ class Attentive(Memory):
         attend(z, u, np.broadcast_to(False, lead), *knobs, self._weights(), state, answer, g)
         return Remembered(answer, g, state)
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
+    def advance(
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
+    ) -> Remembered[np.ndarray]:
         z, u = fused(now), self.command(now.u_star)
         state = np.where(gap.first[:, None, None], self.start(z), state)
         steps, dt = gaps.split(gap.elapsed)
@@ -122,27 +133,30 @@ class Attentive(Memory):
             state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
         before = state.copy()
         answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
-        knobs = (np.broadcast_to(x, (len(z), 1)) for x in (np.float64(zeta), np.float64(omega_n)))
+        knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
 
-    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+    def frame(
+        self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
+    ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
         state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
         return tensors.attend(z, u, zeta, omega_n, dt, self._weights(), state)
 
     def _coast(
-        self, held: Inputs, late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
-        zeta: float, omega_n: float, state: np.ndarray,
+        self, held: Inputs[np.ndarray], late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
+        zeta: PerStream, omega_n: PerStream, state: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
-        held, state = held.rows(late), state.copy()
+        damping, base = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
+        held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(omega_n * np.exp(np.minimum(drive, 700.0)), 2 * _cap(zeta) / dt[late])  # (n,)
-        moved = gaps.coast(z, zeta, omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
-                           state[late, :-1])  # fmt: skip
-        share = _gain(zeta, omega * dt[late] / 2)  # g of one such frame
+        omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(damping) / dt[late])  # (n,)
+        moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+                           state[late, :-1], self.brake)  # fmt: skip
+        share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
         state[late, :-1] = moved
         state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
@@ -150,20 +164,20 @@ class Attentive(Memory):
 
     def _weights(self) -> Weights:
         turn, answer = (self.a, self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
-        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer)
+        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye)
 
 
-def fused(frames: Inputs) -> np.ndarray:
+def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
     """The frame's own fused logits, float64: what the network says without any memory."""
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def _cap(zeta: float) -> float:
+def largest_h(zeta: Any) -> Any:
     """The h at which g = 1."""
-    return zeta + math.sqrt(zeta * zeta + 1)
+    return zeta + np.sqrt(zeta * zeta + 1)
 
 
-def _gain(zeta: float, h: np.ndarray) -> np.ndarray:
+def _gain(zeta: np.ndarray, h: np.ndarray) -> np.ndarray:
     """g = k h."""
     return 2 * h / (1 / h + 2 * zeta + h)
 

@@ -6,41 +6,40 @@ row per stream; arrays are (R, T, ...) over frames and (N, ...) for one frame of
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple
 
 import numpy as np
 
-from knob_core._arrays.checks import Array
+from knob_core._arrays.checks import A, PerStream
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-class Inputs(NamedTuple):
+class Inputs(NamedTuple, Generic[A]):
     """One frame, or all frames, as the network and the gate give them."""
 
-    z_static: Array  # (..., K)
-    z_dyn: Array  # (..., K)
-    u_star: Array  # (...)
-    g: Array  # (...) the gate
-    g_now: Array  # (...) the same gate without inertia: what this frame alone asks for
-
-    def rows(self, chosen: Any) -> Inputs:
-        """The chosen streams."""
-        return Inputs(*(x[chosen] for x in self))
+    z_static: A  # (..., K)
+    z_dyn: A  # (..., K)
+    u_star: A  # (...)
+    g: A  # (...) the gate
+    g_now: A  # (...) the same gate without inertia: what this frame alone asks for
 
 
-class Remembered(NamedTuple):
+class Remembered(NamedTuple, Generic[A]):
     """The answer with memory."""
 
-    z: Array  # (..., K) logits of the answer
-    g: Array  # (...) share of the eye in it: what is drawn as the gate
+    z: A  # (..., K) logits of the answer
+    g: A  # (...) share of the eye in it: what is drawn as the gate
     state: Any  # after the last frame
-    z_memory: Array | None = None  # (..., K) the side of the memory, where asked for: z ~ g z_eye + (1 - g) z_memory
-    z_eye: Array | None = None  # (..., K) the side of the eye
+    z_memory: A | None = None  # (..., K) the side of the memory, where asked for: z ~ g z_eye + (1 - g) z_memory
+    z_eye: A | None = None  # (..., K) the side of the eye
 
 
 class Gap(NamedTuple):
     """What lies between the frame before and this one, for N streams."""
 
-    held: Inputs  # the frame before
+    held: Inputs[np.ndarray]  # the frame before
     elapsed: np.ndarray  # (N,) frames since then
     first: np.ndarray  # (N,) bool: nothing was seen before
     missing: np.ndarray  # (N,) bool: this frame did not come either, the one before is held
@@ -55,15 +54,19 @@ class Memory:
         """A state that has seen nothing."""
         return np.zeros((streams, classes, 2))
 
-    def run(self, frames: Inputs, zeta: Any, omega_n: Any, state: Any = None) -> Remembered:
+    def run(self, frames: Inputs[np.ndarray], zeta: Any, omega_n: Any, state: Any = None) -> Remembered[np.ndarray]:
         """All frames (R, T, ...), from `state` (None: from the first frame); knobs scalar or one per frame."""
         raise NotImplementedError
 
-    def advance(self, now: Inputs, gap: Gap, zeta: float, omega_n: float, state: np.ndarray) -> Remembered:
-        """One frame of N streams; frames that did not come count as the last one, held."""
+    def advance(
+        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
+    ) -> Remembered[np.ndarray]:
+        """One frame of N streams, knobs for all or (N,); frames that did not come count as the last one, held."""
         raise NotImplementedError
 
-    def frame(self, now: Inputs, seen: Array, zeta: Array, omega_n: Array, dt: Array, state: Array) -> Remembered:
+    def frame(
+        self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
+    ) -> Remembered[Tensor]:
         """One frame of N tensors' rows without a gap and without checks, for graphs and for gradients.
 
         `seen` (N,) bool: false on a stream's first frame, which the memory then starts from. `dt` (N,) frames.

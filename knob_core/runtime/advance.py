@@ -5,6 +5,8 @@ memory -> command -> gate -> fusion, each as `knob_core.response` does over a wh
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from knob_core import gates
@@ -21,7 +23,7 @@ def advance(
     branch: Branch,
     elapsed: np.ndarray,  # (N,) frames
     clock: np.ndarray,  # (N,) s
-    knobs: tuple[float, float],  # zeta, omega_n that act on this frame
+    knobs: tuple[Any, Any],  # zeta, omega_n that act on this frame: for all streams, or (N,) each
     settings: Settings,  # for its switches
     source: Source,
 ) -> tuple[Answer, State]:
@@ -56,12 +58,10 @@ def advance(
     new = State(x, plain.state, attentive.state, observer, *kept, seen, age.copy(), clock)
     zeta, omega_n = knobs
     said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}
-    return answer(remembered, seen, **said), new
+    return answer(remembered, seen, settings.temperature, **said), new
 
 
-def _gate(
-    kind: Gate, now: gates.Frame, knobs: tuple[float, float], settings: Settings, state: np.ndarray
-) -> gates.Moved:
+def _gate(kind: Gate, now: gates.Frame, knobs: tuple[Any, Any], settings: Settings, state: np.ndarray) -> gates.Moved:
     """The gate's state goes on whatever its switch says."""
     moved = kind.advance(now, *knobs, state)
     if settings.on and settings.mode == "continuous":

@@ -2,9 +2,10 @@
 
 x_t = A x_{t-1} + B u*_t,  g = sigmoid(u),  z_fuse = g z_dyn + (1-g) z_static, as in `knob_core.response` all at once.
 
-Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode` may be set at any time, from any thread, and act from the next frame
-          on; `turn` sets several as one. A step reads them once, so it never sees half a turn. No turn resets a state,
-          and what is switched off runs on behind its switch: switching it on again neither jumps nor starts anew.
+Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode`, `temperature` may be set at any time, from any thread, and act from
+          the next frame on; `turn` sets several as one. A step reads them once, so it never sees half a turn. No turn
+          resets a state, and what is switched off runs on behind its switch: switching it on again neither jumps nor
+          starts anew.
 Gaps.     A frame that did not come, or has a NaN in it or in its logits, counts as the last good one, held:
           `step(None)`, or `elapsed=n` frames, or `time` in seconds with the `frame_rate`. A gap of n frames is n - 1
           held ones and then the new one. Before a stream's first good frame nothing moves and its label is -1.
@@ -21,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import gaps
 from knob_core import settings as settings_file
 from knob_core._arrays.checks import is_tensor
+from knob_core.runtime import clock as clocks
 from knob_core.runtime import state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer
@@ -61,7 +62,7 @@ class KnobStream:
             settings = Settings()
             if self._source.knobs is not None:
                 settings = replace(settings, zeta=self._source.knobs[0], omega_n=self._source.knobs[1])
-        self._turning = threading.Lock()  # between hands: two turns at a time lose neither
+        self._turning = threading.Lock()  # two threads may turn the knobs at a time; neither turn is lost
         self._stepping = threading.Lock()  # between frames; a turn never waits for it
         self._settings = settings
         wanted = {"zeta": zeta, "omega_n": omega_n}
@@ -93,6 +94,7 @@ class KnobStream:
     on = property(lambda self: self._settings.on, lambda self, value: self.turn(on=value))
     memory = property(lambda self: self._settings.memory, lambda self, value: self.turn(memory=value))
     mode = property(lambda self: self._settings.mode, lambda self, value: self.turn(mode=value))
+    temperature = property(lambda self: self._settings.temperature, lambda self, value: self.turn(temperature=value))
     frame_rate = property(lambda self: self._settings.frame_rate, lambda self, value: self.turn(frame_rate=value))
 
     # Frames
@@ -160,8 +162,8 @@ class KnobStream:
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             self._state, self._now = state.check(found, self._rest(*shape)), now
-            own = self._settings  # weights and goals belong to model and settings file
-            self.settings = replace(settings, weights=own.weights, goals=own.goals)
+            own = self._settings  # weights, temperature and goals belong to model and settings file
+            self.settings = replace(settings, weights=own.weights, temperature=own.temperature, goals=own.goals)
 
     # One step
 
@@ -203,16 +205,11 @@ class KnobStream:
         given = np.array(value, np.float64)  # ours: the state keeps it
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
             raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
-        given = np.broadcast_to(given, old.seen.shape)
-        if time is None:
-            gap, clock = given, old.time + given / frame_rate
-        else:
-            known = np.isfinite(old.time)
-            gap, clock = np.where(known, (given - np.where(known, old.time, 0.0)) * frame_rate, 1.0), given
-        wrong = np.flatnonzero(~((gap > 0) & (gap <= gaps.MAX_ELAPSED)))
+        frames, seconds = (given, np.nan) if time is None else (np.nan, given)
+        gap, clock = clocks.since_last(old, frames, seconds, frame_rate)
+        wrong = np.flatnonzero(~clocks.in_range(gap))
         if len(wrong):
-            allowed = f"more than 0 and at most {gaps.MAX_ELAPSED:g}"
-            raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {allowed}")
+            raise ValueError(f"{name} makes {gap[wrong[0]]} frames in stream {wrong[0]}, expected {clocks.ALLOWED}")
         return np.where(old.seen, gap, 1.0), clock
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import Array
+from knob_core._arrays.checks import Knob
 from knob_core.ema import ema_alpha
 from knob_core.gate import run
 from knob_core.theory.paper_coordinates import run_paper_coordinates
@@ -70,7 +70,7 @@ def regime(zeta: float) -> str:
     return "underdamped" if zeta < 1 else "overdamped"
 
 
-def poles(zeta: Array, omega_n: Array, dt: Array = 1.0) -> Poles:
+def poles(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> Poles:
     """s = omega_n (-zeta +- sqrt(zeta^2 - 1)), and Tustin's image z = (1 + s dt/2) / (1 - s dt/2) of both."""
     zeta, omega_n, dt = np.broadcast_arrays(*check.knobs(zeta, omega_n, dt))
     root = np.sqrt((zeta - 1) * (zeta + 1) + 0j)  # imaginary below 1
@@ -81,7 +81,7 @@ def poles(zeta: Array, omega_n: Array, dt: Array = 1.0) -> Poles:
     return Poles(s, (1 + half) / (1 - half))
 
 
-def step_response(zeta: Array, omega_n: Array, n: int, dt: Array = 1.0) -> np.ndarray:
+def step_response(zeta: Knob, omega_n: Knob, n: int, dt: Knob = 1.0) -> np.ndarray:
     """The gate's u over n frames for u_star = 1 from rest, (..., n). Frame i is where the ODE is at (i + 1) dt."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ValueError(f"n must be an integer >= 1, got {n!r}")
@@ -89,7 +89,7 @@ def step_response(zeta: Array, omega_n: Array, n: int, dt: Array = 1.0) -> np.nd
     return run(np.ones(n), zeta, omega_n, dt)[0]
 
 
-def continuous_step_response(zeta: float, omega_n: float, t: Array) -> np.ndarray:
+def continuous_step_response(zeta: float, omega_n: float, t: Knob) -> np.ndarray:
     """u(t) of the ODE for u_star = 1 from rest, t >= 0 of any shape: 1 - e^{-zeta w} (cos(d w) + zeta sin(d w) / d)."""
     zeta, omega_n, _ = check.knobs(zeta, omega_n, 1.0)
     w = omega_n * np.asarray(t, np.float64)
@@ -106,7 +106,7 @@ def continuous_step_response(zeta: float, omega_n: float, t: Array) -> np.ndarra
     return 1 - (fast * np.exp(-slow * w) - slow * np.exp(-fast * w)) / (2 * d)
 
 
-def frequency_response(zeta: Array, omega_n: Array, freq: Array, dt: Array = 1.0) -> np.ndarray:
+def frequency_response(zeta: Knob, omega_n: Knob, freq: Knob, dt: Knob = 1.0) -> np.ndarray:
     """H at freq, complex: abs is the gain, angle the phase. Above 1 / (2 dt) it repeats, as all sampled systems do."""
     zeta, omega_n, dt = check.knobs(zeta, omega_n, dt)
     half = np.pi * np.asarray(freq, np.float64) * dt  # theta / 2
@@ -114,14 +114,14 @@ def frequency_response(zeta: Array, omega_n: Array, freq: Array, dt: Array = 1.0
     return h**2 * c * (c + 1j * s) / ((h * c) ** 2 - s**2 + 2j * zeta * h * s * c)
 
 
-def continuous_frequency_response(zeta: Array, omega_n: Array, freq: Array) -> np.ndarray:
+def continuous_frequency_response(zeta: Knob, omega_n: Knob, freq: Knob) -> np.ndarray:
     """Of the ODE itself: 1 / (1 - r^2 + 2 j zeta r), r = 2 pi freq / omega_n."""
     zeta, omega_n, _ = check.knobs(zeta, omega_n, 1.0)
     r = 2 * np.pi * np.asarray(freq, np.float64) / omega_n
     return 1 / (1 - r**2 + 2j * zeta * r)
 
 
-def bandwidth(zeta: Array, omega_n: Array, dt: Array = 1.0) -> np.ndarray:
+def bandwidth(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> np.ndarray:
     """The frequency at which the power has fallen to half (-3 dB): |H|^2 = 1/2 is a quadratic in tan^2(theta / 2)."""
     zeta, omega_n, dt = check.knobs(zeta, omega_n, dt)
     h2 = (omega_n * dt / 2) ** 2
@@ -131,7 +131,7 @@ def bandwidth(zeta: Array, omega_n: Array, dt: Array = 1.0) -> np.ndarray:
     return np.arctan(np.sqrt(tan2)) / (np.pi * dt)
 
 
-def resonance(zeta: Array, omega_n: Array, dt: Array = 1.0) -> Resonance:
+def resonance(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> Resonance:
     """The peak of |H|: there is one above 0 Hz where 2 zeta^2 < 1 + h^2 / 2."""
     zeta, omega_n, dt = check.knobs(zeta, omega_n, dt)
     h2 = (omega_n * dt / 2) ** 2
@@ -143,7 +143,7 @@ def resonance(zeta: Array, omega_n: Array, dt: Array = 1.0) -> Resonance:
     return Resonance(freq, gain)
 
 
-def ema_pole(omega_n: Array, dt: Array = 1.0) -> np.ndarray:
+def ema_pole(omega_n: Knob, dt: Knob = 1.0) -> np.ndarray:
     """Its only pole in the z plane, 1 - alpha = exp(-omega_n dt)."""
     return 1 - ema_alpha(omega_n, dt)
 
@@ -156,13 +156,13 @@ def ema_step_response(omega_n: float, n: int, dt: float = 1.0) -> np.ndarray:
     return -np.expm1(-omega_n * dt * np.arange(1, n + 1))
 
 
-def ema_frequency_response(omega_n: Array, freq: Array, dt: Array = 1.0) -> np.ndarray:
+def ema_frequency_response(omega_n: Knob, freq: Knob, dt: Knob = 1.0) -> np.ndarray:
     """alpha / (1 - (1 - alpha) z^-1) at freq, complex."""
     alpha = ema_alpha(omega_n, dt)
     return alpha / (1 - (1 - alpha) * np.exp(-2j * np.pi * np.asarray(freq, np.float64) * dt))
 
 
-def ema_bandwidth(omega_n: Array, dt: Array = 1.0) -> np.ndarray:
+def ema_bandwidth(omega_n: Knob, dt: Knob = 1.0) -> np.ndarray:
     """Half power: sin(theta / 2) = alpha / (2 sqrt(1 - alpha)). Infinite where the EMA never falls so low."""
     alpha = ema_alpha(omega_n, dt)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -43,7 +43,7 @@ def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tu
         require_canvas(name, content, lambda: budget.check(name))
     if FORMATS[kind] == "JPEG":
         require_scans(name, content)
-    with _damage_named(name, FORMATS[kind]):
+    with damage_named(name, FORMATS[kind]):
         picture = Image.open(_Watched(name, content, budget), formats=[FORMATS[kind]])
     with picture:
         slow = bool(picture.tile) and picture.tile[0][0] == "bmp_rle"
@@ -52,7 +52,7 @@ def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tu
             width, height = picture.size  # the frame's own: a GIF may grow on the way
             require_pixels(name, width, height, MAX_RLE_PIXELS if slow else MAX_PIXELS)
             budget.spend(name, 3 * width * height)
-            with _damage_named(name, FORMATS[kind]):
+            with damage_named(name, FORMATS[kind]):
                 picture.load()
                 if FORMATS[kind] == "JPEG":
                     ImageOps.exif_transpose(picture, in_place=True)
@@ -65,7 +65,7 @@ def _at(name: str, picture: Image.Image, kind: str, number: int) -> bool:
     """Go to frame `number`; False where there is none."""
     if number == 0 or kind not in MOVING:
         return number == 0
-    with _damage_named(name, FORMATS[kind]):
+    with damage_named(name, FORMATS[kind]):
         try:
             picture.seek(number)
         except EOFError:
@@ -86,13 +86,14 @@ class _Watched(io.BytesIO):
 
 
 @contextmanager
-def _damage_named(name: str, kind: str) -> Iterator[None]:
+def damage_named(name: str, kind: str, most: int = MAX_PIXELS) -> Iterator[None]:
+    """Say a decoder's complaint as an error of this file; `most` is the number of pixels that is allowed."""
     try:
         yield
     except Stopped:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ValueError(f"{name} has more than {MAX_PIXELS:,} pixels") from error
+        raise ValueError(f"{name} has more than {most:,} pixels") from error
     except Image.UnidentifiedImageError as error:
         raise ValueError(f"{name} is damaged, cut short, or no {kind} picture") from error
     except DAMAGE as error:

@@ -13,7 +13,7 @@ from knob_core.methods import DEFAULT, METHODS, PLAINEST
 from knob_core.metrics.clustered import Estimate
 from train.report import published
 from train.report.claims import claims, noise_streams
-from train.report.result_set import GATED, NAMES, Results, Spread, markdown, number
+from train.report.result_set import NAMES, Results, Spread, markdown, number
 
 E2_SCORES = ("gate", "p_max dynamic", "p_max static")
 ANCHORED = (PLAINEST, DEFAULT)  # of ours, beside what others published
@@ -71,14 +71,14 @@ def outputs_table(results: Results) -> str:
     """Reset Mode, the settled gate, and each branch alone."""
     rows = []
     for method in results.methods:
-        for output in ("fused", "settled", "static", "dyn") if method in GATED else ("fused",):
+        for output in ("fused", "settled", "static", "dyn") if method in results.gated else ("fused",):
             name = {
                 "fused": "Reset Mode",
                 "settled": "settled gate",
                 "static": "static branch",
                 "dyn": "dynamic branch",
             }
-            shown = name[output] if method in GATED else "its only output"
+            shown = name[output] if method in results.gated else "its only output"
             cells = [results.over_seeds(method, output, "all 19", m) for m in ("accuracy", "nll", "brier", "ece_deb")]
             clean = [results.over_seeds(method, output, "clean", m) for m in ("accuracy", "ece_deb")]
             rows.append(
@@ -102,7 +102,7 @@ def temperature_table(results: Results) -> str:
     rows = []
     for method, output in dict.fromkeys((m, o) for m, o, _ in fitted.index):
         name = NAMES.get(method, "Static, smoothed")
-        gate = ("Reset" if output == "fused" else "settled") if method in GATED else "-"
+        gate = ("Reset" if output == "fused" else "settled") if method in results.gated else "-"
         for on, words in (("", "none"), ("clean", "clean"), ("corrupted", "training corruptions")):
             chosen = f"{output}_t_{on}" if on else output
             scores = (("ece_deb", 4), ("nll", 4), ("brier", 4))
@@ -217,7 +217,7 @@ def e2_table(results: Results) -> str:
     frame = results["e2_test"].query("mode == 'settled'")
     mean = frame.groupby(["method", "severity", "subset"]).mean(numeric_only=True)
     rows = []
-    for method in GATED:
+    for method in results.gated:
         for scope in ("all", "0", "1", "3", "5"):
             row, apart = mean.loc[method, scope, "all"], mean.loc[method, scope, "disagree"]
             rows.append(
@@ -239,7 +239,7 @@ def e2_table(results: Results) -> str:
 def e2_rivals_table(results: Results) -> str:
     """The gate's AUC beside that of each branch's confidence, which needs no training."""
     rows = []
-    for method in GATED:
+    for method in results.gated:
         part = results["e2_rivals"].query(f"method == '{method}'").groupby("score").mean(numeric_only=True)
         cells = [f"{part.loc[s, 'auc_oa']:.3f} ± {part.loc[s, 'error']:.3f}" for s in E2_SCORES]
         best = part.drop(index="gate")["auc_oa"].idxmax()

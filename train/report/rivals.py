@@ -7,7 +7,7 @@ from typing import Any
 
 from knob_core.metrics.clustered import Estimate
 from train.measuring.comparison_tables import ALL_SEEDS, RIVALS, SMOOTHED
-from train.report.result_set import GATED, NAMES, Results, markdown, number
+from train.report.result_set import NAMES, Results, markdown, number
 
 SCOPE = "standard 15"  # what no model has seen
 GATES = {"fused": "Reset", "settled": "settled"}
@@ -53,7 +53,7 @@ def verdict(found: Estimate) -> str:
 def table(results: Results) -> str:
     measured = set(results["errors"]["method"])
     rows = [_row(results, rival.words, "", rival.method, rival.output) for rival in SINGLE if rival.method in measured]
-    for method in GATED:
+    for method in results.gated:
         rows += [_row(results, NAMES[method], rival.words, method, rival.output) for rival in OWN]
         rows += [
             _row(results, f"**{NAMES[method]}**", f"{words} gate", method, output) for output, words in GATES.items()
@@ -81,7 +81,7 @@ def differences_table(results: Results) -> str:
 
 
 def _measured(results: Results) -> Iterator[tuple[str, str, str]]:
-    for method in GATED:
+    for method in results.gated:
         for output in GATES:
             for rival in RIVALS:
                 if difference(results, method, output, rival.words) is not None:
@@ -107,7 +107,7 @@ def reading(results: Results) -> str:
         lines.append(f"- Against {rival}: {words}.")
     plain = results["plain_rivals"]
     constant = plain.groupby("method")["constant"].mean()
-    chosen = ", ".join(f"{NAMES[m]} {number(constant[m])}" for m in GATED)
+    chosen = ", ".join(f"{NAMES[m]} {number(constant[m])}" for m in results.gated)
     lines.append(f"\nConstant gates, mean over seeds: {chosen}.")
     return "\n".join(lines)
 

@@ -1,0 +1,174 @@
+"""Live: attach to a running service, watch its streams, turn its knobs, and take that back."""
+
+from __future__ import annotations
+
+import base64
+import html
+import time
+
+import streamlit as st
+
+from app.console import session
+from app.live import live_component, live_display, service
+from app.live.live_controller import LiveController
+from app.live.service import Service
+from app.live.watched_service import Scope, WatchedService
+from app.widgets import figure_sheet, page_layout
+from app.widgets.untrusted import escape_markdown
+
+COMPONENT = "live_component"
+EVERY = 1.0  # s between two looks
+MOST_ROWS = 50  # of the table; the menu has all streams
+COMMANDS = """
+There is a service in two commands, each in a terminal of its own:
+
+    knob serve knob-ode-s0
+    knob demo-cameras --streams 8
+"""
+
+
+def controller() -> LiveController | None:
+    return st.session_state.get("live_controller")
+
+
+def attach() -> None:
+    """Look at the service whose address was typed in."""
+    st.session_state["live_problem"] = ""
+    try:
+        found = Service(service.checked(st.session_state["live_address"]), st.session_state["live_token"].strip())
+    except ValueError as error:
+        st.session_state["live_problem"] = str(error)
+        return
+    watched = WatchedService(found)
+    watched.look()
+    if watched.lost:
+        st.session_state["live_problem"] = watched.problem
+        return
+    st.session_state["live_controller"] = made = LiveController(watched)
+    made.look()
+
+
+def detach() -> None:
+    st.session_state.pop("live_controller", None)
+    st.session_state.pop(f"{COMPONENT}_endpoint", None)
+
+
+def form() -> None:
+    """Where the service is."""
+    with st.form("live_form", border=False):
+        left, middle, right = st.columns([3, 2, 1], vertical_alignment="bottom")
+        left.text_input("Address of the service", service.HOME, key="live_address", max_chars=200)
+        middle.text_input(
+            "Token", "", type="password", key="live_token", max_chars=200, placeholder="none on this machine",
+            help="A viewer's token lets you watch, an operator's also turn. It stays in this session.",
+        )  # fmt: skip
+        right.form_submit_button("Attach", type="primary", width="stretch", on_click=attach)
+    if st.session_state.get("live_problem"):
+        st.error(escape_markdown(st.session_state["live_problem"]), icon=":material/error:")
+        st.markdown(COMMANDS)
+
+
+@st.fragment(run_every=EVERY, key="live")
+def watch(own: LiveController) -> None:
+    """Everything that follows the service."""
+    own.look()
+    watched = own.watched
+    head(own)
+    if not watched.streams:
+        st.info("The service has no streams yet. `knob demo-cameras` sends it some.")
+        return
+    choices(own)
+    if watched.operator:
+        endpoint = session.endpoint(COMPONENT)
+        endpoint.reply = own.update
+        live_component.mount(endpoint, session.reported(COMPONENT), own.constants(), key=COMPONENT)
+    else:
+        st.caption("Watching only: turning the knobs takes the operator's token.")
+        figure_sheet.sheet(
+            live_display.figures(watched), cards=live_display.cards(watched.detail), key="live_sheet",
+            label=f"stream {watched.chosen}",
+        )  # fmt: skip
+    table(watched)
+
+
+def head(own: LiveController) -> None:
+    """What the service is, or since when it is lost; and the way back."""
+    watched = own.watched
+    words, back, leave = page_layout.columns("live_head", [6, 1.6, 1], align="center")
+    with words:
+        if watched.lost:
+            seconds = time.time() - watched.seen_at
+            st.warning(
+                f"The service has not answered for {seconds:.0f} s: {escape_markdown(watched.problem)}. "
+                "What is shown is old. Looking again every second.",
+                icon=":material/cloud_off:",
+            )
+        else:
+            st.markdown(
+                f"**{escape_markdown(str(watched.about.get('model', 'model'))[:80])}** at "
+                f"{escape_markdown(watched.service.address)}: {len(watched.streams)} streams, knobs at revision "
+                f"{watched.revision}, you are {escape_markdown(str(watched.about.get('role', 'viewer')))}"
+            )
+    back.button(
+        "Take back my turns", on_click=own.take_back, disabled=not own.before or watched.lost, width="stretch",
+        help="All knobs as they were before your first turn; refused where somebody else has turned since",
+    )  # fmt: skip
+    leave.button("Detach", on_click=detach, width="stretch", help="Leave the service as it is, and watch another")
+
+
+def choices(own: LiveController) -> None:
+    """Which stream is looked at, whose knobs are turned, and the last picture."""
+    watched = own.watched
+    stream, scope, picture = page_layout.columns("live_choices", [2, 2, 1], align="center")
+    ids = watched.ids()
+    watched.chosen = stream.selectbox("Stream", ids, index=ids.index(watched.chosen), key="live_stream") or ids[0]
+    scopes = [Scope(), *(Scope(group=name) for name in watched.groups()), Scope(stream=watched.chosen)]
+    now = scopes.index(own.scope) if own.scope in scopes else 0
+    own.turn_of(scope.selectbox("The knobs turn", scopes, index=now, format_func=lambda s: s.words) or Scope())
+    if watched.picture:
+        data = base64.b64encode(watched.picture).decode()
+        alt = html.escape(f"last picture of stream {watched.chosen}", quote=True)
+        picture.html(
+            f'<img src="data:image/webp;base64,{data}" alt="{alt}" style="height:72px;image-rendering:pixelated">'
+        )
+
+
+def table(watched: WatchedService) -> None:
+    """All streams, those that flip most first."""
+    rows = sorted(watched.streams, key=lambda row: -(row.get("flips") or 0))[:MOST_ROWS]
+    number = live_display.number
+    cells = [
+        (str(row.get("stream")), str(row.get("group") or "–"), str(row.get("name") or row.get("label", "–")),
+         number(row.get("p_max"), 2), number(row.get("flips"), 1), number(row.get("flips_bare"), 1),
+         number(row.get("rate"), 1), f"{row.get('dropped', 0):,}", "yes" if row.get("connected") else "no")
+        for row in rows
+    ]  # fmt: skip
+    titles = (
+        "stream",
+        "group",
+        "answer",
+        "confidence",
+        "flips per 100",
+        "without Knob",
+        "frames/s",
+        "dropped",
+        "connected",
+    )
+    line = lambda tag, texts: "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)  # noqa: E731
+    body = "".join(f"<tr>{line('td', texts)}</tr>" for texts in cells)
+    more = len(watched.streams) - len(rows)
+    st.html(
+        '<table class="live-streams"><caption>Streams, those that flip most first'
+        + (f"; {more} more are in the menu" if more else "")
+        + f"</caption><thead><tr>{line('th scope=col', titles).replace('</th scope=col>', '</th>')}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+page_layout.style()
+st.header("Live", anchor=False)
+if controller() is None:
+    st.markdown("Attach to a running service: watch its streams, and turn the knobs of the running system.")
+    form()
+else:
+    watch(controller())  # type: ignore[arg-type]

@@ -1,0 +1,134 @@
+"""What is known of a service that is watched: its streams, the chosen one's last frames, its knobs; as of when.
+
+`look` asks anew, and never raises: where the service does not answer, what was known stays, marked as old.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.live.service import Gone, Refused, Service
+from app.widgets.knobs import within
+from knob_core.settings import Settings
+
+SHOWN = ("zeta", "omega_n", "on", "memory", "mode", "frame_rate")  # knobs that the page has a control for, or says
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose knobs are turned: all streams', a group's, or one stream's."""
+
+    group: str = ""
+    stream: str = ""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Of the service's interface."""
+        if self.stream:
+            return ("knobs", "streams", self.stream)
+        return ("knobs", "groups", self.group) if self.group else ("knobs",)
+
+    @property
+    def words(self) -> str:
+        return f"stream {self.stream} only" if self.stream else f"group {self.group}" if self.group else "all streams"
+
+
+@dataclass(frozen=True)
+class History:
+    """The last frames of the chosen stream, oldest first; all (T,)."""
+
+    frame: np.ndarray
+    g: np.ndarray
+    p_max: np.ndarray
+    label: np.ndarray
+    bare: np.ndarray  # label without Knob
+
+    @classmethod
+    def read(cls, table: Any) -> History:
+        """Of a reply; numbers that are not known are NaN or -1."""
+        names = ("frame", "g", "p_max", "label", "bare")
+        columns = [
+            table[name] if isinstance(table, dict) and isinstance(table.get(name), list) else [] for name in names
+        ]
+        length = min(map(len, columns))
+        floats = (np.array([_number(x) for x in column[:length]]) for column in columns)
+        frame, g, p_max, label, bare = floats
+        return cls(frame, g, p_max, *(np.nan_to_num(x, nan=-1.0).astype(np.int16) for x in (label, bare)))
+
+
+@dataclass
+class WatchedService:
+    """One service, and what it last said."""
+
+    service: Service
+    about: dict[str, Any] = field(default_factory=dict)  # model, classes, your role
+    streams: list[dict[str, Any]] = field(default_factory=list)  # StreamInfo
+    knobs: dict[str, Any] = field(default_factory=dict)  # KnobState
+    chosen: str = ""  # id of the stream that is looked at
+    detail: dict[str, Any] = field(default_factory=dict)  # StreamInfo of the chosen one
+    history: History = field(default_factory=lambda: History.read({}))
+    picture: bytes | None = None
+    problem: str = ""  # why the last look failed
+    seen_at: float = 0.0  # when the service last answered, Unix time
+
+    @property
+    def lost(self) -> bool:
+        return bool(self.problem)
+
+    @property
+    def operator(self) -> bool:
+        """The token may turn the knobs."""
+        return self.about.get("role") == "operator"
+
+    @property
+    def classes(self) -> list[str]:
+        names = self.about.get("classes")
+        return [str(name)[:40] for name in names] if isinstance(names, list) else []
+
+    @property
+    def revision(self) -> int:
+        found = self.knobs.get("revision")
+        return found if isinstance(found, int) else 0
+
+    def ids(self) -> list[str]:
+        return [str(row.get("stream")) for row in self.streams]
+
+    def groups(self) -> list[str]:
+        return sorted({str(row["group"]) for row in self.streams if row.get("group")})
+
+    def look(self) -> None:
+        """Ask for everything that is shown."""
+        try:
+            self.about = self.service.get("service")
+            rows = self.service.get("streams").get("streams")
+            self.streams = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+            self.knobs = self.service.get("knobs")
+            if self.chosen not in self.ids():
+                self.chosen = self.ids()[0] if self.streams else ""
+            if self.chosen:
+                self.detail = self.service.get("streams", self.chosen)
+                self.history = History.read(self.detail.get("history"))
+                self.picture = self.service.picture(self.chosen) if self.detail.get("picture") else None
+            self.problem, self.seen_at = "", time.time()
+        except (Gone, Refused) as error:
+            self.problem = str(error)
+
+    def settings(self, scope: Scope) -> Settings:
+        """The knobs that act on a scope: its own changes over its group's over those for all."""
+        groups, streams = self.knobs.get("groups", {}), self.knobs.get("streams", {})
+        group = scope.group
+        if scope.stream:
+            group = next((str(row.get("group", "")) for row in self.streams if row.get("stream") == scope.stream), "")
+        table = {**self.knobs.get("all", {}), **groups.get(group, {}), **streams.get(scope.stream, {})}
+        try:
+            return within(Settings(**{name: table[name] for name in SHOWN if name in table}))[0]
+        except (TypeError, ValueError):  # a service of another version
+            return Settings()
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) else float("nan")

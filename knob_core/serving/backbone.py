@@ -1,0 +1,99 @@
+"""Frames of a batch to branch outputs: the model runs once for all frames of one shape.
+
+What a client sends instead of a picture, logits or branch outputs, takes its place in the batch beside the pictures.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from knob_core.runtime.sources import Branch, Source
+from knob_core.serving.messages import MAX_LOGIT, Frame
+
+
+class Backbone:
+    """A source with room for frames of different kinds."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.num_classes = source.num_classes
+        self.takes_pictures = getattr(source, "model", True) is not None
+        self.single_branch = source.command is not None
+
+    def prepare(self, picture: np.ndarray) -> np.ndarray:
+        """One picture (H, W, 3) as it is kept until its batch: small, where the model takes small ones."""
+        prepare = getattr(self.source, "prepare", None)
+        return picture if prepare is None else prepare(picture)
+
+    def require(self, frame: Frame) -> None:
+        """Refuse what this model cannot take, before it waits for a batch."""
+        if frame.kind == "missing":
+            return
+        if frame.kind in ("picture", "raw"):
+            if not self.takes_pictures:
+                raise ValueError("this service takes logits, not pictures")
+            return
+        assert frame.content is not None
+        if (frame.kind == "logits") != self.single_branch:
+            wanted = "logits" if self.single_branch else "pictures, or branches: z_static, z_dyn and u_star"
+            raise ValueError(f"this service's model does not take {frame.kind}, expected {wanted}")
+        size = frame.content.size
+        if frame.kind == "logits":
+            wanted_size = self.num_classes
+        else:
+            wanted_size = None if self.num_classes is None else 2 * self.num_classes + 1
+        if size != wanted_size and (wanted_size is not None or size < (2 if self.single_branch else 5)):
+            raise ValueError(f"{frame.kind} has {size} numbers, expected {wanted_size or 'those of 2 classes or more'}")
+        with np.errstate(invalid="ignore"):
+            if np.nanmax(np.abs(frame.content), initial=0.0) > MAX_LOGIT and np.isfinite(frame.content).all():
+                raise ValueError(f"{frame.kind} has numbers above {MAX_LOGIT:g} in size, expected at most that")
+
+    def __call__(self, frames: Sequence[Frame]) -> tuple[Branch | None, list[str | None]]:
+        """(branch outputs (B, K), cause of failure for every frame); no branch where all failed."""
+        causes: list[str | None] = [None] * len(frames)
+        found: list[tuple[list[int], Branch]] = []
+        by_shape: dict[Any, list[int]] = defaultdict(list)
+        for place, frame in enumerate(frames):
+            if frame.kind in ("picture", "raw"):
+                assert frame.content is not None
+                by_shape[frame.content.shape, frame.content.dtype].append(place)
+            elif frame.content is not None:
+                found.append(([place], self._given(frame)))
+        for places in by_shape.values():
+            try:
+                found.append((places, self.source(np.stack([frames[place].content for place in places]))))  # type: ignore[misc]
+            except Exception as error:
+                logging.getLogger(__name__).exception("the model failed on %d frames", len(places))
+                for place in places:
+                    causes[place] = f"the model failed: {type(error).__name__}: {str(error)[:200]}"
+        if self.num_classes is None and found:
+            self.num_classes = found[0][1].z_static.shape[1]
+        classes = self.num_classes
+        if classes is None:  # nothing but missing frames so far
+            return None, causes
+        z_static, z_dyn = (np.full((len(frames), classes), np.nan) for _ in range(2))
+        u_star = np.full(len(frames), np.nan)
+        for places, branch in found:
+            if branch.z_static.shape != (len(places), classes):
+                for place in places:
+                    causes[place] = (
+                        f"the model gave logits of shape {branch.z_static.shape}, expected {(len(places), classes)}"
+                    )
+                continue
+            z_static[places], z_dyn[places] = branch.z_static, branch.z_dyn
+            if branch.u_star is not None:
+                u_star[places] = branch.u_star
+        return Branch(z_static, z_dyn, None if self.single_branch else u_star), causes
+
+    def _given(self, frame: Frame) -> Branch:
+        assert frame.content is not None
+        x = np.asarray(frame.content, np.float64)[None]
+        if frame.kind == "logits":
+            return Branch(x, x, None)
+        classes = x.shape[1] // 2
+        return Branch(x[:, :classes], x[:, classes:-1], x[:, -1])

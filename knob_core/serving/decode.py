@@ -1,0 +1,109 @@
+"""A message's bytes as a frame: pictures decoded within limits, numbers checked. Nothing in it is trusted."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from knob_core.serving.messages import DTYPES, MAX_LOGIT, Frame, Header, checked_header
+from knob_core.uploads.picture_sizes import require_pixels, require_scans
+from knob_core.uploads.stills import damage_named
+
+FORMATS = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"RIFF": "WEBP"}
+MAX_PIXELS = 4_000_000
+MAX_NUMBERS = 100_001  # of logits or branches
+SHOWN = 64  # pixels of the picture that is kept for those who watch
+
+
+def frame_of(
+    header: Header, content: bytes | memoryview, prepare: Callable[[np.ndarray], np.ndarray] = lambda picture: picture
+) -> tuple[Frame, np.ndarray | None]:
+    """The frame, and a small picture of it to be shown, where there is one."""
+    kind, shown = header["kind"], None
+    array: np.ndarray | None
+    if kind == "missing":
+        array = None
+        if len(content):
+            raise ValueError(f"a missing frame came with {len(content)} bytes, expected none")
+    elif kind in ("picture", "raw"):
+        picture = decoded(content) if kind == "picture" else pixels(header, content)
+        array, shown = prepare(picture), small(picture)
+    else:
+        array = numbers(header, content)
+    given = (header.get("number"), header.get("elapsed"), header.get("time"), header.get("probabilities", False))
+    return Frame(kind, array, *given), shown
+
+
+def of_logits(table: dict[str, Any]) -> Frame:
+    """A frame of logits that came as JSON; `table` has `logits` and what a header may have."""
+    rest = {name: value for name, value in table.items() if name not in ("type", "logits")}
+    header = checked_header({**rest, "kind": "logits"})
+    values: Any = table.get("logits")
+    if not isinstance(values, list) or not 2 <= len(values) <= MAX_NUMBERS or not all(map(_is_number, values)):
+        raise ValueError(f"logits are expected to be a list of 2 numbers or more, none above {MAX_LOGIT:g} in size")
+    content = np.array(values, np.float64)
+    return frame_of({**header, "dtype": "float64"}, content.tobytes())[0]
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= MAX_LOGIT
+
+
+def decoded(content: bytes | memoryview) -> np.ndarray:
+    """(H, W, 3) uint8 of a JPEG, PNG or WebP file, upright."""
+    kind = next((name for start, name in FORMATS.items() if bytes(content[: len(start)]) == start), None)
+    if kind is None:
+        raise ValueError(f"frame begins with {bytes(content[:4])!r}, expected a JPEG, PNG or WebP picture")
+    if kind == "JPEG":
+        require_scans("frame", bytes(content))
+    with damage_named("frame", kind, MAX_PIXELS):
+        picture = Image.open(io.BytesIO(content), formats=[kind])
+    with picture:
+        require_pixels("frame", *picture.size, MAX_PIXELS)
+        with damage_named("frame", kind, MAX_PIXELS):
+            picture.load()
+            if kind == "JPEG":
+                ImageOps.exif_transpose(picture, in_place=True)
+            return np.asarray(picture.convert("RGB"))
+
+
+def pixels(header: Header, content: bytes | memoryview) -> np.ndarray:
+    """(H, W, 3) uint8 as it came."""
+    shape = header.get("shape", [])
+    if len(shape) != 3 or shape[2] != 3 or min(shape) < 1:
+        raise ValueError(f"shape is {shape}, expected [height, width, 3]")
+    require_pixels("frame", shape[1], shape[0], MAX_PIXELS)
+    if header.get("dtype", "uint8") != "uint8":
+        raise ValueError(f"dtype is {header['dtype']}, expected uint8 for raw pixels")
+    if len(content) != math.prod(shape):
+        raise ValueError(f"frame has {len(content)} bytes, expected {math.prod(shape)} for shape {shape}")
+    return np.frombuffer(content, np.uint8).reshape(shape)
+
+
+def numbers(header: Header, content: bytes | memoryview) -> np.ndarray:
+    """(n,) float64 of logits or branches."""
+    dtype = header.get("dtype", "float32")
+    if dtype == "uint8":
+        raise ValueError("dtype is uint8, expected float32 or float64 for logits")
+    size = np.dtype(DTYPES[dtype]).itemsize
+    if len(content) % size or not size <= len(content) <= size * MAX_NUMBERS:
+        raise ValueError(f"frame has {len(content)} bytes, expected a multiple of {size}, at most {size * MAX_NUMBERS}")
+    return np.frombuffer(content, DTYPES[dtype]).astype(np.float64)
+
+
+def small(picture: np.ndarray) -> np.ndarray:
+    """(h, w, 3) of at most SHOWN pixels each way: every n-th pixel, which costs nothing."""
+    step = -(-max(picture.shape[:2]) // SHOWN)
+    return np.ascontiguousarray(picture[::step, ::step])
+
+
+def webp(picture: np.ndarray) -> bytes:
+    """The file."""
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "WEBP", quality=80, method=0)
+    return file.getvalue()

@@ -1,0 +1,290 @@
+"""The engine without a network: answers are those of a KnobStream for each stream, whatever shares a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knob_core import wrap
+from knob_core.runtime import KnobStream
+from knob_core.serving.engine import Engine, Full, Limits, Refusal
+from knob_core.serving.messages import Frame
+from knob_core.serving.stream import Policy
+from knob_core.settings import Settings
+
+K = 10  # sums of 8 numbers and more may be taken in another order
+FIELDS = ("label", "p_max", "g", "u", "u_star", "missing", "age", "zeta", "omega_n")
+
+
+def engine(**more: Any) -> Engine:
+    limits = Limits(**{"rate": 1e9, "queue": 64, **more.pop("limits", {})})
+    return Engine(wrap.classifier(), more.pop("settings", None), limits, **more)
+
+
+def logits(rng: np.random.Generator, **more: Any) -> Frame:
+    return Frame("logits", rng.normal(0, 3, K), probabilities=True, **more)
+
+
+class Client:
+    """Keeps what its stream was told."""
+
+    def __init__(self, engine: Engine, id: str, group: str = "", policy: Policy | None = None) -> None:
+        self.told: list[Any] = []
+        self.engine, self.id, self.group, self.policy = engine, id, group, policy
+        self.sink = self.told.append
+        self.join()
+
+    def join(self, after: int | None = None) -> Any:
+        return self.engine.join(self.id, self.group, self.policy, self.sink, after)
+
+    def answers(self) -> list[Any]:
+        return [told for told in self.told if told["type"] == "answer"]
+
+
+def same(answer: dict[str, Any], wanted: Any, exactly: bool = True) -> None:
+    for name in FIELDS:
+        assert answer[name] == getattr(wanted, name), name
+    assert answer["probabilities"] == wanted.probabilities.tolist()
+
+
+def follow(reference: KnobStream, frame: Frame, settings: Settings) -> Any:
+    reference.settings = settings
+    return reference.step(frame.content, elapsed=frame.elapsed, time=frame.time)
+
+
+SOURCES: dict[str, tuple[Callable[[], Any], str, int]] = {
+    "one branch": (wrap.classifier, "logits", K),
+    "two branches": (wrap.two_branch, "branches", 2 * K + 1),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("slew", [None, 0.1])
+def test_every_stream_is_a_knob_stream_of_its_own(kind: str, slew: float | None) -> None:
+    """Streams join and leave, frames share batches, knobs are turned for all, for groups and for one."""
+    make, name, size = SOURCES[kind]
+    rng = np.random.default_rng(0)
+    served = Engine(make(), Settings(), Limits(rate=1e9, queue=64, max_batch=16), slew=slew)
+    clients = {f"s{k}": Client(served, f"s{k}", group="ab"[k % 2]) for k in range(12)}
+    sent: dict[str, list[Frame]] = {id: [] for id in clients}
+    for round_ in range(60):
+        if round_ % 7 == 3:
+            changes = {"zeta": float(rng.uniform(0.1, 3)), "omega_n": float(rng.uniform(0.05, 2))}
+            served.knobs.turn(changes, "tester", **({}, {"group": "a"}, {"stream": "s3"})[round_ // 7 % 3])
+        if round_ in (20, 40):
+            served.knobs.turn({"memory": ("plain", "off")[round_ // 20 - 1]}, "tester", group="b")
+        if round_ == 30:
+            served.forget("s5")
+            del clients["s5"], sent["s5"]
+            clients["late"] = Client(served, "late", group="b")
+            sent["late"] = []
+        for id in rng.permutation(sorted(clients)):
+            for _ in range(rng.integers(0, 3)):
+                elapsed = float(rng.choice([1, 1, 1, 2.5, 7]))
+                content = rng.normal(0, 3, size)
+                if rng.random() < 0.1:
+                    content[0] = np.nan
+                frame = Frame(name, content, elapsed=elapsed, probabilities=True)  # type: ignore[arg-type]
+                served.submit(id, frame)
+                sent[id].append(frame)
+        while served.step_waiting():
+            pass
+    for id, client in clients.items():
+        answers = client.answers()
+        first = served.knobs.at(answers[0]["revision"])
+        assert first is not None
+        reference = KnobStream(make(), settings=first.acting(id, client.group), slew=slew)
+        assert [answer["frame"] for answer in answers] == list(range(1, len(sent[id]) + 1))
+        for frame, answer in zip(sent[id], answers, strict=True):
+            table = served.knobs.at(answer["revision"])
+            assert table is not None
+            reference.settings = table.acting(id, client.group)
+            given: Any = frame.content
+            if name == "branches":
+                given = (given[:K], given[K:-1], given[-1])
+                given = tuple(np.asarray(x)[None] for x in given)
+                wanted = reference.step(given, elapsed=frame.elapsed)
+                for field in FIELDS:
+                    assert answer[field] == np.asarray(getattr(wanted, field)).reshape(-1)[0], field
+                assert answer["probabilities"] == wanted.probabilities[0].tolist()
+            else:
+                same(answer, reference.step(given, elapsed=frame.elapsed))
+
+
+def test_two_frames_of_a_stream_in_one_batch_keep_their_order() -> None:
+    rng, served = np.random.default_rng(1), engine()
+    one, other = Client(served, "one"), Client(served, "other")
+    frames = [logits(rng) for _ in range(5)]
+    for frame in frames:
+        served.submit("one", frame)
+    served.submit("other", logits(rng))
+    assert served.step_waiting() == 6 and len(other.answers()) == 1
+    reference = KnobStream(wrap.classifier())
+    for frame, answer in zip(frames, one.answers(), strict=True):
+        same(answer, reference.step(frame.content))
+
+
+def test_the_newest_frames_win_and_dropped_ones_are_told_and_count_as_elapsed() -> None:
+    rng, served = np.random.default_rng(2), engine(limits={"queue": 2})
+    client = Client(served, "a")
+    frames = [logits(rng) for _ in range(5)]
+    for frame in frames:
+        served.submit("a", frame)
+    served.step_waiting()
+    dropped = [number for told in client.told if told["type"] == "dropped" for number in told["frames"]]
+    assert dropped == [1, 2, 3] and [answer["frame"] for answer in client.answers()] == [4, 5]
+    assert served.listing()[0]["dropped"] == 3
+    served.submit("a", logits(rng))
+    for frame in (more := [logits(rng) for _ in range(3)]):
+        served.submit("a", frame)
+    served.step_waiting()
+    reference = KnobStream(wrap.classifier())
+    reference.step(frames[3].content)
+    reference.step(frames[4].content)
+    same(client.answers()[2], reference.step(more[1].content, elapsed=3))  # two were dropped before it
+
+
+def test_a_stream_that_refuses_keeps_its_frames() -> None:
+    rng, served = np.random.default_rng(3), engine(limits={"queue": 2})
+    client = Client(served, "a", policy="refuse")
+    served.submit("a", logits(rng))
+    served.submit("a", logits(rng))
+    with pytest.raises(Refusal, match="2 frames of this stream wait already"):
+        served.submit("a", logits(rng))
+    served.step_waiting()
+    assert [answer["frame"] for answer in client.answers()] == [1, 2]
+    assert served.listing()[0]["refused"] == 1
+
+
+def test_a_socket_that_comes_back_goes_on_and_gets_the_answers_it_missed() -> None:
+    rng, served = np.random.default_rng(4), engine()
+    client = Client(served, "a")
+    frames = [logits(rng) for _ in range(6)]
+    for frame in frames[:3]:
+        served.submit("a", frame)
+    served.step_waiting()
+    served.submit("a", frames[3])  # waits while the socket drops, so it is lost; the client sends it again
+    served.part("a", client.sink)
+    assert not served.step_waiting()
+    heard = len(client.told)
+    hello = client.join(after=1)
+    assert (hello["frame"], hello["resumed"]) == (3, "memory")
+    assert [told["frame"] for told in client.told[heard + 1 :]] == [2, 3]
+    for frame in frames[3:]:
+        served.submit("a", frame)
+    served.step_waiting()
+    reference = KnobStream(wrap.classifier())
+    wanted = [reference.step(frame.content) for frame in frames]
+    for answer, known in zip(client.answers()[-3:], wanted[3:], strict=True):
+        same(answer, known)
+
+
+def test_a_second_socket_replaces_the_first_and_the_first_cannot_close_it() -> None:
+    served = engine()
+    first, second = Client(served, "a"), Client(served, "a")
+    assert first.told[-1]["type"] == "closing" and "another socket" in first.told[-1]["cause"]
+    served.part("a", first.sink)
+    served.submit("a", logits(np.random.default_rng(0)))
+    served.step_waiting()
+    assert len(second.answers()) == 1 and not first.answers()
+
+
+def test_capacity_idle_and_grace() -> None:
+    served = engine(limits={"capacity": 2, "grace": 10, "idle": 100})
+    first, _ = Client(served, "a"), Client(served, "b")
+    with pytest.raises(Full, match="2 streams are open"):
+        served.join("c")
+    served.submit("a", logits(np.random.default_rng(0)))
+    served.step_waiting()
+    now = served.streams["a"].seen
+    served.part("a", first.sink)
+    assert served.expire(now + 9) == []
+    assert served.expire(now + 11) == ["a"] and len(served.streams) == 1
+    hello = first.join()
+    assert (hello["resumed"], hello["frame"]) == ("new", 0)
+    assert set(served.expire(now + 200)) == {"a", "b"}
+
+
+def test_rows_are_used_again_and_start_at_rest() -> None:
+    rng, served = np.random.default_rng(5), engine()
+    for k in range(300):
+        client = Client(served, f"s{k}")
+        frame = logits(rng)
+        served.submit(client.id, frame)
+        served.step_waiting()
+        same(client.answers()[0], KnobStream(wrap.classifier()).step(frame.content))
+        served.forget(client.id)
+    assert served.stepper._rows.state is not None and served.stepper._rows.state.streams == 64
+
+
+@pytest.mark.parametrize(
+    ("frame", "cause"),
+    [
+        (Frame("logits", np.zeros(1)), "logits has 1 numbers"),
+        (Frame("logits", np.array([1e7, 0])), "numbers above 1e\\+06"),
+        (Frame("branches", np.zeros(11)), "does not take branches"),
+        (Frame("raw", np.zeros((4, 4, 3), np.uint8)), "takes logits, not pictures"),
+        (Frame("logits", np.zeros(K), elapsed=-1.0), "elapsed is -1"),
+        (Frame("logits", np.zeros(K), elapsed=1e10), "elapsed is 1e\\+10"),
+    ],
+)
+def test_what_cannot_be_a_frame_is_refused_at_the_door(frame: Frame, cause: str) -> None:
+    served = engine()
+    Client(served, "a")
+    with pytest.raises(Refusal, match=cause):
+        served.submit("a", frame)
+
+
+def test_a_clock_that_goes_back_is_refused_and_others_go_on() -> None:
+    rng, served = np.random.default_rng(6), engine()
+    bad, good = Client(served, "bad"), Client(served, "good")
+    for time in (10.0, 9.0):
+        served.submit("bad", logits(rng, time=time))
+        served.submit("good", logits(rng, time=time + 5 * (time == 9.0)))
+        served.step_waiting()
+    assert [told["type"] for told in bad.told] == ["hello", "answer", "refused"]
+    assert "time makes" in bad.told[-1]["cause"] and len(good.answers()) == 2
+
+
+def test_a_model_that_fails_is_told_and_leaves_the_state() -> None:
+    broken = False
+
+    def model(frames: np.ndarray) -> np.ndarray:
+        if broken:
+            raise RuntimeError("out of memory")
+        return np.asarray(frames, np.float64).reshape(len(frames), -1)[:, :K]
+
+    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    client = Client(served, "a")
+    rng = np.random.default_rng(7)
+    pictures = [rng.integers(0, 9, (2, 2, 3), dtype=np.uint8) for _ in range(3)]
+    for k, picture in enumerate(pictures):
+        broken = k == 1
+        served.submit("a", Frame("raw", picture, probabilities=True))
+        served.step_waiting()
+    assert [told["type"] for told in client.told] == ["hello", "answer", "refused", "answer"]
+    assert "out of memory" in client.told[2]["cause"]
+    reference = KnobStream(wrap.classifier(model))
+    broken = False
+    reference.step(pictures[0])
+    same(client.answers()[-1], reference.step(pictures[2]))
+
+
+def test_wrong_order_and_too_many_frames_a_second_are_refused() -> None:
+    rng, served = np.random.default_rng(8), engine(limits={"rate": 5})
+    Client(served, "a")
+    served.submit("a", logits(rng, number=7))
+    with pytest.raises(Refusal, match="number is 7, expected more than 7"):
+        served.submit("a", logits(rng, number=7))
+    with pytest.raises(Refusal, match="more than 5 frames/s"):
+        for _ in range(10):
+            served.submit("a", logits(rng))
+
+
+@pytest.mark.parametrize("id", ["", "a/b", "x" * 65, "ä", "a b", "a\n"])
+def test_ids_are_plain(id: str) -> None:
+    with pytest.raises(ValueError, match="expected 1 to 64 of the letters"):
+        engine().join(id)
