@@ -2,7 +2,7 @@
 
 A model ships only when half precision leaves its accuracy on the sample as it was, and replaces one that ships only
 where it is not worse on the held-out training images (`--even-if-worse` does it all the same).
-A run that `train.trim` has fitted to static memory ships as fitted.
+A run that `train.trim` has fitted to static memory ships as fitted. Rivals that only stand in tables do not ship.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def ship(source: Path, folder: Path = CHECKPOINTS, even_if_worse: bool = False) 
 
 def work(runs: Path, even_if_worse: bool = False) -> None:
     torch.set_num_threads(1)
-    finished = sorted(runs.glob("*/final.safetensors"))
+    found = sorted(runs.glob("*/final.safetensors"))
+    finished = [path for path in found if path.parent.name.rpartition("-s")[0] in models.METHODS]  # no rivals
     if not finished:
         raise FileNotFoundError(f"no finished run under {runs}")
     refused = []

@@ -21,9 +21,13 @@ EVALUATE, LIBRARY, COST, REPORT = (f"python -m train.{name}" for name in ("evalu
 CHANGE = "python -m train.change_benchmark measure"
 MADE_BY = {
     **dict.fromkeys(("cells", "summary", "temperatures", "learning"), EVALUATE),
-    **dict.fromkeys(("e1", "e1_summary", "e1_reliability", "e2_test"), EVALUATE),
+    **dict.fromkeys(("plain_rivals", "errors", "differences"), EVALUATE),
+    **dict.fromkeys(("e1", "e1_summary", "e1_csr", "e1_reliability", "e2_test", "e2_rivals"), EVALUATE),
     **dict.fromkeys(("streams", "trade_off", "e3_gate_bode", "e3_stream_bode", "e3_step", "e3_step_info"), LIBRARY),
     "cost": COST,
+    "flips": "python -m train.flips",
+    "official": "python -m train.official_sample",
+    "choice": "python -m train.choose",
     "sensitivity": "python -m train.sensitivity",
     **dict.fromkeys(("change_filters", "change_ablations", "change_home", "change_groups"), CHANGE),
     **dict.fromkeys(("memory_surface", "memory_learned"), CHANGE),

@@ -74,6 +74,38 @@ def test_all_methods_of_a_seed_share_one_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_smoothed_rival_is_static_with_other_labels_on_a_given_encoder(tmp_path: Path) -> None:
+    tiny_run.run(tmp_path, "static", tiny_run.WARM_TINY)
+    given = tmp_path / "pocket" / "static-s0" / "final.safetensors"
+    place = replace(tiny_run.place(tmp_path / "other"), encoder=given)
+    heads = [fit.fit(method, tiny_run.WARM_TINY, 0, place).state_dict() for method in ("static", "static-smoothed")]
+    whole = load_file(given)
+    assert all(
+        torch.equal(state[name], whole[name]) for state in heads for name in whole if name.startswith("encoder.")
+    )
+    assert all(torch.equal(heads[0][name], whole[name]) for name in whole)  # the same labels: the same fit
+    assert not torch.equal(heads[1]["static_head.out.weight"], heads[0]["static_head.out.weight"])
+    header = checkpoint.read_header(tmp_path / "other" / "pocket" / "static-smoothed-s0" / "final.safetensors")
+    assert (header["method"], header["variant"]) == ("static", "smoothed")
+    assert not (tmp_path / "other" / "pocket" / "warm-s0").exists()
+
+
+@pytest.mark.slow
+def test_three_gates_three_fits_and_reset_mode_at_the_trained_knobs(tmp_path: Path) -> None:
+    recipe = replace(tiny_run.WARM_TINY, streams_teach="command", reset_form="normalised")
+    methods = ("knob-ia", "ode-lite", "knob-ode")
+    states = [tiny_run.run(tmp_path, method, recipe) for method in methods]
+    commands = [state["command.net.0.weight"] for state in states]
+    assert not torch.equal(commands[0], commands[1]) and not torch.equal(commands[1], commands[2])
+    u_star = torch.linspace(-2, 2, 5)
+    for method in methods:
+        model = checkpoint.load(tmp_path / "pocket" / f"{method}-s0" / "final.safetensors")
+        with torch.inference_mode():
+            torch.testing.assert_close(model.gate(u_star, "reset"), torch.sigmoid(u_star))
+        assert (model.reset_reference is None) is (method == "knob-ia")
+
+
+@pytest.mark.slow
 def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.05)  # states within epochs too
     rng, kills = random.Random(0), 0

@@ -57,6 +57,13 @@ def test_a_trimmed_run_ships_as_trimmed(finished: Path, tmp_path: Path, monkeypa
     assert shipped == [trimmed]
 
 
+def test_a_rival_that_only_stands_in_tables_does_not_ship(tmp_path: Path) -> None:
+    path = tmp_path / "pocket" / "static-smoothed-s0" / "final.safetensors"
+    checkpoint.save(models.build("static", width=8), path, {"seed": 0, "variant": "smoothed"})
+    with pytest.raises(FileNotFoundError, match="no finished run"):
+        ship.work(tmp_path / "pocket")
+
+
 @pytest.mark.parametrize(
     ("ships", "says"),
     [

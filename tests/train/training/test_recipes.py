@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from train import fit
 from train.training import recipes
 
 
@@ -16,6 +17,13 @@ def test_the_paper_recipe_is_the_papers_protocol() -> None:
     assert (stage.optimizer, stage.lr, stage.weight_decay, stage.schedule) == ("adamw", 3e-4, 1e-4, "cosine")
     assert (stage.epochs, paper.batch, paper.width, paper.warm) == (100, 128, 64, None)
     assert [(part * stage.epochs, top) for part, top in paper.curriculum] == [(30, 2), (60, 3), (100, 5)]
+    assert (paper.padding, paper.severities, paper.loss, stage.decay) == ("zeros", "whole", "fused", "all")
+    assert (paper.reset_form, paper.static_reads, paper.static_sees) == ("literal", "features", "all")
+
+
+def test_the_scaled_paper_recipe_differs_in_size_alone() -> None:
+    lines = recipes.differences(recipes.as_dict(recipes.PAPER), recipes.as_dict(recipes.PAPER_POCKET))
+    assert {line.split(":")[0] for line in lines} == {"name", "width", "method.epochs", "method.precision"}
 
 
 @pytest.mark.parametrize("recipe", recipes.RECIPES.values(), ids=recipes.RECIPES.keys())
@@ -39,11 +47,26 @@ def test_overrides_reach_into_stages() -> None:
         (recipes.POCKET, "batch=many", "wants int, got 'many'"),
         (recipes.POCKET, "warm=1", "only numbers and words"),
         (recipes.PAPER, "warm.lr=1", "no warm stage"),
+        (recipes.POCKET, "streams_teach=all", "streams_teach must be one of knobs, command"),
     ],
 )
 def test_bad_overrides_are_refused(recipe: recipes.Recipe, assignment: str, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         recipes.override(recipe, [assignment])
+
+
+def test_entries_of_the_method_stage_leave_old_headers_and_encoders_alone() -> None:
+    """What came later is not written at its default, and is no part of what decides a warm stage."""
+    assert "streams_teach" not in recipes.as_dict(recipes.POCKET)
+    changed = recipes.override(recipes.POCKET, ["streams_teach=command", "reset_form=normalised"])
+    assert recipes.as_dict(changed)["reset_form"] == "normalised"
+    assert fit._warm_part(changed) == fit._warm_part(recipes.POCKET)
+
+
+def test_the_encoders_in_training_keep_their_identity() -> None:
+    """What a running warm stage of `robust` wrote into its state: no later entry may change it."""
+    assert set(fit._warm_part(recipes.ROBUST)) == set(fit.WARM_ENTRIES)
+    assert "padding" in fit._warm_part(recipes.override(recipes.ROBUST, ["padding=zeros"]))
 
 
 @pytest.mark.parametrize(
