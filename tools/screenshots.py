@@ -140,7 +140,7 @@ def figures(page: Any) -> None:
 
 
 PAGES = ("tune", "calibration", "learning", "results", "your_stream", "lessons", "about")
-ACTS = {"tune": figures, "calibration": figures, "lessons": figures}  # what is done before the picture; the others: `still`
+ACTS = {"tune": figures, "calibration": figures, "lessons": figures}  # done before the picture; the others: `still`
 SHOTS = [
     *(Shot(f"console-{scheme}", "", 1280, 800, scheme, console) for scheme in ("light", "dark")),
     Shot("console-tablet", "", 820, 1180, "light", console),

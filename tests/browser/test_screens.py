@@ -29,8 +29,10 @@ OVERLAPS = """() => {
   const seen = parts.map((el) => [el, el.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
   const over = ([a, p], [b, q]) =>
     !a.contains(b) && !b.contains(a) &&
-    Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1;
-  return seen.flatMap((a, i) => seen.slice(i + 1).filter((b) => over(a, b)).map((b) => [a[0].outerHTML, b[0].outerHTML]));
+    Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 &&
+    Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1;
+  const html = (a, b) => [a[0].outerHTML, b[0].outerHTML];
+  return seen.flatMap((a, i) => seen.slice(i + 1).filter((b) => over(a, b)).map((b) => html(a, b)));
 }"""
 
 
