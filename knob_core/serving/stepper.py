@@ -33,7 +33,8 @@ from knob_core.settings import Settings
 
 NAMES = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age", "zeta", "omega_n")
 MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a number is not finite
-SWITCHES = tuple(f.name for f in fields(Settings) if f.name not in ("zeta", "omega_n", "frame_rate"))
+BY_STREAM = ("zeta", "omega_n", "frame_rate", "goals")  # may differ within a step, or do not act
+SWITCHES = tuple(field.name for field in fields(Settings) if field.name not in BY_STREAM)
 NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
 
 
