@@ -33,15 +33,20 @@ def softmax(z: Any) -> np.ndarray:
     """exp(z) / sum exp(z) over the last axis; float32 stays float32."""
     e = _shifted(z)
     np.exp(e, out=e)
-    e /= e.sum(0)
+    e /= _total(e)
     return np.moveaxis(e, 0, -1)
 
 
 def log_softmax(z: Any) -> np.ndarray:
     """z - log sum exp(z) over the last axis; float32 stays float32."""
     e = _shifted(z)
-    e -= np.log(np.exp(e).sum(0))
+    e -= np.log(_total(np.exp(e)))
     return np.moveaxis(e, 0, -1)
+
+
+def _total(e: np.ndarray) -> np.ndarray:
+    """Sum over the classes, which are first, one after the other; NumPy would add those of one sample differently."""
+    return e.sum(0) if e[0].size != 1 else np.add.accumulate(e, 0)[-1]
 
 
 def _shifted(z: Any) -> np.ndarray:

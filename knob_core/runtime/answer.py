@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import fusion
+from knob_core import fusion, metrics
 from knob_core.memories import Remembered
 from knob_core.metrics.temperature_scaling import tempered
 
@@ -49,8 +49,7 @@ def answer(remembered: Remembered[np.ndarray], seen: np.ndarray, temperature: fl
     assert remembered.z_memory is not None and remembered.z_eye is not None  # `advance` of every memory gives both
     fused = fusion.diagnose(remembered.z_memory, remembered.z_eye, remembered.g)
     z = tempered(remembered.z, temperature)
-    e = np.exp(z - z.max(axis=-1, keepdims=True))
-    probabilities = e / e.sum(axis=-1, keepdims=True)  # (N, K); metrics.softmax adds in an order that depends on N
+    probabilities = metrics.softmax(z)  # (N, K)
     return Answer(
         probabilities=probabilities,
         label=np.where(seen, probabilities.argmax(axis=-1), -1),

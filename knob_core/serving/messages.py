@@ -144,6 +144,7 @@ class Knobs(TypedDict):
     on: bool
     memory: Literal["attentive", "plain", "off"]
     mode: Literal["continuous", "reset"]
+    temperature: float
     frame_rate: float
     weights: NotRequired[dict[str, float] | None]  # of attentive memory
     goals: NotRequired[dict[str, float]]  # what the operator wants (`knob_core.goals`); nothing acts on them

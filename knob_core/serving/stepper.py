@@ -1,7 +1,7 @@
 """One batch: the backbone runs once, then every stream is stepped as its own `KnobStream` would be.
 
-Frames of one stream in a batch are stepped one after the other; streams whose switches differ (memory, mode, on,
-weights) are stepped apart, those that differ in zeta and omega_n only together.
+Frames of one stream in a batch are stepped one after the other; streams whose switches differ (memory, mode, weights
+and the like) are stepped apart, those that differ in zeta and omega_n only together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ from knob_core.settings import Settings
 
 NAMES = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age", "zeta", "omega_n")
 MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a number is not finite
+BY_STREAM = ("zeta", "omega_n", "frame_rate", "goals")  # may differ within a step, or do not act
+SWITCHES = tuple(field.name for field in fields(Settings) if field.name not in BY_STREAM)
 NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
 
 
@@ -111,7 +113,7 @@ class Stepper:
         groups: dict[Any, list[int]] = defaultdict(list)
         for k, chosen in enumerate(settings):
             if not wrong[k]:
-                groups[chosen.on, chosen.memory, chosen.mode, chosen.weights].append(k)
+                groups[tuple(getattr(chosen, name) for name in SWITCHES)].append(k)
         for members in groups.values():
             index = np.array(members)
             mine, switches = [items[k] for k in members], settings[members[0]]

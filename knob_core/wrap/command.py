@@ -44,7 +44,7 @@ def observe(z: np.ndarray, command: Command) -> np.ndarray:
 def features(z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:
     """(..., 4), each of order one for any number of classes."""
     z = np.stack(np.broadcast_arrays(z_now, z_seen)).astype(np.float64, copy=False)  # (2, ..., K)
-    p = metrics.softmax(z)
+    p = np.ascontiguousarray(metrics.softmax(z))  # rows, so that sums do not depend on how many there are
     now, seen = entropy(p)
     divergence = entropy(p.mean(axis=0)) - (now + seen) / 2  # nats
     unit = np.log(z.shape[-1])
