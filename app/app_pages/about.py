@@ -104,7 +104,7 @@ def citation() -> None:
     st.header("How to cite", anchor=False)
     st.markdown(f"- The method: {METHOD}\n- The corruptions: {CORRUPTIONS}\n- The images: {IMAGES}")
     with st.expander("As BibTeX"):
-        st.code(BIBTEX, language="bibtex")
+        st.code(BIBTEX, language="bibtex", wrap_lines=True)
     st.caption(
         "Knob is under the Apache License 2.0. The sample images are CIFAR-10's and keep their authors' terms; the "
         "frost textures come from `imagecorruptions` (Apache 2.0). Both are described beside the files in `assets/`."

@@ -15,8 +15,7 @@ import numpy as np
 
 from knob_core import gate, metrics
 from knob_core._arrays.compiled import compiled
-from knob_core.memories._attentive_loops import KEPT, Weights, certainty
-from knob_core.memories._attentive_loops import _shared as shared_answer
+from knob_core.memories._attentive_loops import KEPT, Weights, certainty, shared_answer
 from knob_core.memories._attentive_loops import numpy_form as attend
 
 LARGEST = 700.0  # size of an exponent; exp of more is infinite
@@ -72,8 +71,7 @@ def attend_numpy(
         attend(z, 0 * one, still, zeta[lane] * one, omega_n[lane] * turned, one, turn, state, answer, g)
         answer *= warmth[..., None]
         if w.eye > 0:
-            rows, frame = answer.reshape(-1, z.shape[2]), (z * math.exp(w.t_0)).reshape(-1, z.shape[2])
-            answer = shared_answer(rows, frame, w.eye).reshape(z.shape)
+            answer = shared_answer(answer, z * math.exp(w.t_0), w.eye)
         nll[lane] = _put(answer * cool, labels, predicted[..., lane], p_max[..., lane])
 
 

@@ -30,7 +30,7 @@ def fine(page: Any) -> None:
 
 def every_popover(page: Any) -> None:
     """Look at each popover while it is open."""
-    for button in page.locator('[data-testid="stPopover"] button[aria-expanded]').all():
+    for button in page.locator('[data-testid="stPopover"] button[aria-expanded]:visible').all():
         button.click()
         page.locator('[data-testid="stPopoverBody"]').wait_for()
         settle(page)
