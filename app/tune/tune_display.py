@@ -135,11 +135,12 @@ def _fine(places: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 def marks(shown: Shown) -> list[Mark]:
     """Home, A and where the knobs stand, the last on top."""
-    found = [Mark("home", HOME.zeta, HOME.omega_n, "muted", "circle-open")]
+    at_home = shown.settings.on and _held(shown.settings) == (HOME.zeta, HOME.omega_n)
+    found = [] if at_home else [Mark("home", HOME.zeta, HOME.omega_n, "muted", "circle-open")]
     if shown.pin is not None and shown.pin.on:
         found.append(Mark("A", *_held(shown.pin), "confidence", "x"))
     if shown.settings.on:
-        found.append(Mark("now", *_held(shown.settings), "gate"))
+        found.append(Mark("now, home" if at_home else "now", *_held(shown.settings), "gate"))
     return found
 
 
