@@ -43,7 +43,7 @@ export const FEATURES =
     "scatter.fill": ["tonexty"],
     "scatter.line.dash": ["", "dash", "dot", "solid"],
     "scatter.line.shape": ["hv"],
-    "scatter.marker.symbol": ["circle", "circle-open", "x"],
+    "scatter.marker.symbol": ["circle-open", "x"],
     "shape.type": ["circle", "line", "rect"],
     "shape.layer": ["below"],
     "shape.line.dash": ["dash", "dot", "solid"],
