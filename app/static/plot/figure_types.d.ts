@@ -44,7 +44,7 @@ export interface Stroke {
 export interface Marker {
   color: ColourName;
   size: number;
-  symbol?: "x" | "circle-open" | "circle"; // a filled circle where absent
+  symbol?: "x" | "circle-open"; // a filled circle where absent
   line?: { width: number };
 }
 

@@ -425,7 +425,8 @@ def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
 
 def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:
     at = opened(z="![a](http://b.cd/e)", mode="<b>$x$")
-    assert r"\!\[a\](http\://b.cd/e)" in markdown(at) and r"\<b\>\$x\$" in markdown(at)
+    shown = markdown(at).replace("\u2060", "")  # joins words without a sign, so that no address becomes a link
+    assert r"\!\[a\](http\://b.cd/e)" in shown and r"\<b\>\$x\$" in shown
 
 
 def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
