@@ -15,6 +15,7 @@ from app.server.streamlit_internals import is_page_visit, mend_uploaders  # noqa
 
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
+    "tune": "Tune",
     "calibration": "Calibration",
     "learning": "Learning",
     "results": "Results",
@@ -34,7 +35,8 @@ def visit() -> None:
         st.Page(HERE / "app_pages" / f"{name}.py", title=title, url_path=name if i else None, default=not i)
         for i, (name, title) in enumerate(PAGES.items())
     ]
-    page = st.navigation(pages, position="top")
+    alone = st.context.is_embedded  # `embed=true`: one page in a frame of another site
+    page = st.navigation(pages, position="hidden" if alone else "top")
     icon = str(HERE / "static" / "icon.svg")
     st.set_page_config(page_title=f"{page.title} · Knob", page_icon=icon, layout="wide")
     page.run()

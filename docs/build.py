@@ -31,11 +31,15 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "index": "Knob",
     "install": "Install",
     "console": "The console",
+    "tune": "Find a setting",
     "runtime": "In a running system",
     "serve": "Serve many streams",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
+    "team": "For a team",
     "stability": "How far the memory can go",
+    "teaching": "Teaching",
+    "teaching_answers": "Model answers",
 }
 PACKAGE = "knob_core"
 

@@ -1,7 +1,7 @@
 """A trained model in one file: safetensors with a readable header, never pickle.
 
 The header is one JSON object: format, method, width, num_classes, the weights of attentive memory where they were
-fitted, and what the trainer added (recipe, seed, metrics).
+fitted, the form of Reset Mode where it is not the literal one, and what the trainer added (recipe, seed, metrics).
 """
 
 from __future__ import annotations
@@ -34,8 +34,12 @@ def save(
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
         tensors[name] = (value.half() if narrow else value).contiguous().cpu()
     own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    if model.reads_stages:
+        own["static_reads"] = model.static_reads
     if model.attentive is not None:
         own["attentive"] = model.attentive.to_dict()
+    if model.reset_reference is not None:
+        own["reset"] = {"form": "normalised", "kappa": model.reset_reference}
     temporary = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
@@ -58,6 +62,18 @@ def trained_knobs_of(header: dict[str, Any], path: str | os.PathLike[str]) -> tu
         if isinstance(zeta, float) and isinstance(omega_n, float) and 0 < zeta <= 100 and 0 < omega_n <= 100:
             return zeta, omega_n
     raise ValueError(f"{path} has trained_knobs {found!r}, expected zeta and omega_n in (0, 100]")
+
+
+def reset_reference_of(header: dict[str, Any], path: str | os.PathLike[str]) -> float | None:
+    """Kappa at which Reset Mode is normalised; None in a header without one: the literal form."""
+    if "reset" not in header:
+        return None
+    found = header["reset"]
+    if isinstance(found, dict) and found.get("form") == "normalised":
+        kappa = found.get("kappa")
+        if isinstance(kappa, float) and 0 < kappa <= 4:
+            return kappa
+    raise ValueError(f"{path} has reset {found!r}, expected the form 'normalised' and kappa in (0, 4]")
 
 
 def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:
@@ -97,7 +113,8 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
     header = read_header(path)
     try:
         with torch.device("meta"):  # shapes alone: the header may ask for any size, only the tensors tell
-            model = models.build(header["method"], int(header["width"]), int(header["num_classes"]))
+            reads = header.get("static_reads", models.STATIC_READS[0])
+            model = models.build(header["method"], int(header["width"]), int(header["num_classes"]), reads)
     except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
         raise ValueError(f"{path} has a header that names no model of ours ({error})") from error
     wanted = model.state_dict()
@@ -117,4 +134,5 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
                 raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
     model.attentive, model.trained_knobs = attentive_of(header, path), trained_knobs_of(header, path)
+    model.reset_reference = reset_reference_of(header, path)
     return model.eval().to(device)

@@ -45,6 +45,9 @@ COMMANDS = {
     "train": Command("train.fit", ("tqdm",), "train", "train a method"),
     "evaluate": Command("train.evaluate", ("pandas", "tqdm"), "train", "measure checkpoints on corrupted images"),
     "report": Command("train.report", ("pandas", "matplotlib"), "train", "write RESULTS.md from the measured tables"),
+    "sensitivity": Command(
+        "train.sensitivity", ("pandas", "tqdm"), "train", "measure every setting of the knobs on change streams"
+    ),
     "export": Command("train.export", (), "export", "write ONNX and torch.export files"),
     "check-lessons": Command("app.lessons.check_summaries", (), "app", "check the lesson summaries of a class"),
 }

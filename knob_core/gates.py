@@ -5,13 +5,18 @@
     FirstOrder    g follows sigmoid(u_star) as an exponential moving average (`knob_core.ema`)
     SecondOrder   u follows u_star as a damped spring, g = sigmoid(u) (`knob_core.gate`)
 A new kind is one subclass of `Gate` here and one row of `knob_core.methods`. Arrays may be NumPy's or tensors.
+
+Reset Mode has two forms. Literal is one step from rest as the recursion makes it, which shrinks u_star to a small part.
+Normalised is sigmoid(kappa(knobs) / kappa(trained knobs) u_star): still one step, and turning does the same, but at the
+knobs that a model was trained with its gate is the one that its command was trained through.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, Self
 
 import numpy as np
 
@@ -62,6 +67,21 @@ class Gate:
     inertia: ClassVar[bool] = True  # the gate of a frame depends on the frames before
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
     rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # the state of a stream at rest
+    reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
+
+    def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
+        """The part of its way that the latent makes in one frame from rest, for knobs that are known to be good."""
+        return 1.0
+
+    def normalised(self, reference: float | None) -> Self:
+        """This kind with Reset Mode normalised at kappa = `reference`; literal for None."""
+        if reference is None and self.reference is None:
+            return self
+        if reference is not None and not 0.0 < reference <= 4.0:
+            raise ValueError(f"reference is {reference!r}, expected kappa of some knobs, in (0, 4]")
+        changed = copy.copy(self)
+        changed.reference = reference if self.inertia else None
+        return changed
 
     @property
     def without_inertia(self) -> Gate:
@@ -200,14 +220,21 @@ class FirstOrder(Gate):
         g = g + ema_alpha(omega_n, dt) * (sigmoid(u_star) - g)
         return Moved(logit(g), g, xp.stack([g, xp.zeros_like(g)], -1))
 
+    def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
+        return ema_alpha(omega_n)
+
     def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         g = self.reset_g(u_star, zeta, omega_n)
         return logit(g), g
 
     def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
+        if self.reference is not None:
+            return sigmoid(self.kappa(zeta, omega_n) / self.reference * u_star)
         return NEUTRAL + ema_alpha(omega_n) * (sigmoid(u_star) - NEUTRAL)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
+        if self.reference is not None:
+            return OneStep(self.kappa(zeta, omega_n) / self.reference, 1.0, NEUTRAL)
         return OneStep(1.0, ema_alpha(omega_n), NEUTRAL)
 
     def smooth(self, x: np.ndarray, zeta: float, omega_n: float) -> np.ndarray:
@@ -247,15 +274,18 @@ class SecondOrder(Gate):
         u, end = gaps.step(u_star, zeta, omega_n, dt, state)
         return Moved(u, sigmoid(u), end)
 
+    def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
+        return gate.one_step_gain(zeta, omega_n)
+
     def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
-        u = u_star * gate.reset_gain(zeta, omega_n)
+        u = u_star * (gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
         return u, sigmoid(u)
 
     def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
-        return sigmoid(gate.one_step_gain(zeta, omega_n) * u_star)
+        return sigmoid(self.kappa(zeta, omega_n) / (self.reference or 1.0) * u_star)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
-        return OneStep(gate.reset_gain(zeta, omega_n), 1.0, NEUTRAL)
+        return OneStep(gate.reset_gain(zeta, omega_n) / (self.reference or 1.0), 1.0, NEUTRAL)
 
     def smooth(self, x: np.ndarray, zeta: float, omega_n: float) -> np.ndarray:
         return gate.run(x, zeta, omega_n)[0]
@@ -264,7 +294,7 @@ class SecondOrder(Gate):
         return theory.step_response(zeta, omega_n, n)
 
     def reset_response(self, zeta: float, omega_n: float, n: int) -> np.ndarray:
-        return np.full(n, gate.reset_gain(zeta, omega_n))
+        return np.full(n, gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
 
     def frequency_response(self, zeta: float, omega_n: float, freq: np.ndarray) -> np.ndarray:
         return theory.frequency_response(zeta, omega_n, freq)

@@ -21,8 +21,12 @@ from knob_core.data import MEAN, STD
 from knob_core.gates import Gate
 from knob_core.memories import Attentive
 
-MODES = ("reset", "settled")  # one step from rest, as the paper's tables; the gate of a stream that has come to rest
+# One step from rest, as the tables of the paper, in the own form of a model and in the literal one (`knob_core.gates`);
+# and the gate of a stream that has come to rest.
+MODES = ("reset", "literal", "settled")
 HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
+STATIC_READS = ("features", "stages")  # what a gated model's static branch reads; the paper's is the first
+STAGE_CHANNELS = 14  # mean and spread of every channel of stages 1 to 3, in widths: 2 (1 + 2 + 4)
 
 
 class Outputs(NamedTuple):
@@ -56,8 +60,15 @@ class Encoder(torchvision.models.ResNet):
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """From images (N, 3, H, W) in [0, 1]: final features (N, 8w), and the first stage's map (N, w, H, W)."""
+        features, first, _, _ = self.stages(images)
+        return features, first
+
+    def stages(self, images: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Final features, and the maps of stages 1 to 3, with w, 2w and 4w channels."""
         first = self.layer1(self.relu(self.bn1(self.conv1((images - self.mean) / self.std))))
-        return self.layer4(self.layer3(self.layer2(first))).mean((2, 3)), first
+        second = self.layer2(first)
+        third = self.layer3(second)
+        return self.layer4(third).mean((2, 3)), first, second, third
 
 
 class Head(nn.Module):
@@ -73,6 +84,18 @@ class Head(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         return self.out(self.activations(features))
+
+
+class StageHead(Head):
+    """The same over the statistics of stages 1 to 3, which the last features have forgotten."""
+
+    def __init__(self, width: int, num_classes: int) -> None:
+        super().__init__(8 * width, num_classes)
+        self.scale = nn.BatchNorm1d(STAGE_CHANNELS * width, affine=False)
+        self.hidden = nn.Linear(STAGE_CHANNELS * width, 8 * width)
+
+    def activations(self, features: Tensor) -> Tensor:
+        return super().activations(self.scale(features))
 
 
 def stage_statistics(first: Tensor) -> Tensor:
@@ -155,18 +178,28 @@ class Knobs(nn.Module):
             self.raw[index] = _unsoftplus(torch.tensor(float(value), dtype=torch.float64)).to(self.raw)
 
 
+def encode(encoder: Encoder, images: Tensor, stages: bool = False) -> tuple[Tensor, Tensor]:
+    """Final features (N, 8w), and the statistics of the first stage (N, 2w) or of stages 1 to 3, that one first."""
+    if not stages:
+        features, first = encoder(images)
+        return features, stage_statistics(first)
+    features, *maps = encoder.stages(images)
+    return features, torch.cat([stage_statistics(stage) for stage in maps], 1)
+
+
 class GatedClassifier(nn.Module):
     """A method of the family. `forward` gives the branches; fusion, Reset and Continuous Mode sit on top."""
 
     method = "knob-ia"  # its row of knob_core.methods, and so its gate
     attentive: Attentive | None = None  # weights of attentive memory that were fitted for it
     trained_knobs: tuple[float, float] | None = None  # zeta and omega_n that were learned with it
+    reset_reference: float | None = None  # kappa at which Reset Mode is normalised (`knob_core.gates`); None: literal
 
-    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
+    def __init__(self, width: int = 64, num_classes: int = 10, static_reads: str = STATIC_READS[0]) -> None:
         super().__init__()
-        self.width, self.num_classes = width, num_classes
+        self.width, self.num_classes, self.static_reads = width, num_classes, static_reads
         self.encoder = Encoder(width)
-        self.static_head = Head(8 * width, num_classes)
+        self.static_head: Head = StageHead(width, num_classes) if self.reads_stages else Head(8 * width, num_classes)
         self.dyn_head = Head(8 * width, num_classes)
         self.command = Command(width)
         if self.dynamics.inertia:
@@ -175,22 +208,32 @@ class GatedClassifier(nn.Module):
     @property
     def dynamics(self) -> Gate:
         """What turns u* into g."""
-        return methods.get(self.method).gate
+        return methods.get(self.method).gate.normalised(self.reset_reference)
+
+    def normalise_reset(self) -> None:
+        """From now on Reset Mode is normalised at the knobs as they stand."""
+        if self.dynamics.inertia:
+            with torch.no_grad():
+                self.reset_reference = float(self.dynamics.kappa(*self.knob_values))
 
     @property
     def knob_values(self) -> tuple[Any, Any]:
         """ζ and ω_n; (1, 1) where there is nothing to turn."""
         return self.knobs.values if self.dynamics.inertia else (1.0, 1.0)
 
+    @property
+    def reads_stages(self) -> bool:
+        return self.static_reads == "stages"
+
     def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """All that the heads and the gate read: final features (N, 8w) and stage statistics (N, 2w)."""
-        features, first = self.encoder(images)
-        return features, stage_statistics(first)
+        """All that the heads and the gate read: final features (N, 8w) and stage statistics (N, 2w or 14w)."""
+        return encode(self.encoder, images, self.reads_stages)
 
     def decide(self, features: Tensor, statistics: Tensor) -> Outputs:
-        """The branches from what `encode` gave."""
-        z_static, z_dyn = self.static_head(features), self.dyn_head(features)
-        return Outputs(z_static, z_dyn, self.command(features, statistics, z_static, z_dyn))
+        """The branches from what `encode` gave, or what it gave of more stages than are read here."""
+        z_static = self.static_head(statistics if self.reads_stages else features)
+        z_dyn = self.dyn_head(features)
+        return Outputs(z_static, z_dyn, self.command(features, statistics[:, : 2 * self.width], z_static, z_dyn))
 
     def forward(self, images: Tensor) -> Outputs:
         return self.decide(*self.encode(images))
@@ -198,8 +241,8 @@ class GatedClassifier(nn.Module):
     def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
         """g (N,) of independent samples. A stream's gate: `stream_gate`."""
         _check_mode(mode)
-        dynamics = self.dynamics if mode == "reset" else self.dynamics.without_inertia
-        return dynamics.reset_g(u_star, *self.knob_values)
+        dynamics = self.dynamics if mode != "settled" else self.dynamics.without_inertia
+        return (dynamics.normalised(None) if mode == "literal" else dynamics).reset_g(u_star, *self.knob_values)
 
     def stream_gate(self, u_star: Tensor) -> Tensor:
         """g (..., T) in Continuous Mode from rest, with gradient to the knobs."""
@@ -282,15 +325,26 @@ _CLASSES: dict[str, type[GatedClassifier]] = {c.method: c for c in (Static, Atte
 METHODS = tuple(key for key in methods.METHODS if key in _CLASSES)  # those that can be built, in the table's order
 
 
-def build(method: str, width: int = 64, num_classes: int = 10) -> GatedClassifier:
-    """A freshly initialised model; random numbers from torch's default generator."""
+def build(method: str, width: int = 64, num_classes: int = 10, static_reads: str = STATIC_READS[0]) -> GatedClassifier:
+    """A freshly initialised model; random numbers from torch's default generator.
+
+    `static_reads` "stages" is our variant of the gated methods: their static branch reads stages 1 to 3.
+    """
     if method not in _CLASSES:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if width < 4 or width % 4:
         raise ValueError(f"width must be a positive multiple of 4, got {width!r}")
     if num_classes < 2:
         raise ValueError(f"num_classes must be at least 2, got {num_classes!r}")
-    return _CLASSES[method](width, num_classes)
+    if static_reads not in STATIC_READS:
+        raise ValueError(f"static_reads must be one of {', '.join(STATIC_READS)}, got {static_reads!r}")
+    if static_reads == STATIC_READS[0]:
+        return _CLASSES[method](width, num_classes)
+    if not methods.get(method).gate.gated:
+        raise ValueError(
+            f"static_reads must be {STATIC_READS[0]} for {method}, which has no gate, got {static_reads!r}"
+        )
+    return _CLASSES[method](width, num_classes, static_reads)
 
 
 def _check_mode(mode: str) -> None:

@@ -72,9 +72,14 @@ def prepare(z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray, labels:
     return Predictions(static, dyn - static, u_star, np.tile(labels, cells), agree, cells)
 
 
-def reset_gate(u_star: np.ndarray, method: str, zeta: float, omega_n: float, on: bool = True) -> np.ndarray:
-    """g (M,) of a method after one frame from rest; off, or without dynamics, the command itself."""
-    kind = methods.get(method).gate
+def reset_gate(
+    u_star: np.ndarray, method: str, zeta: float, omega_n: float, on: bool = True, reference: float | None = None
+) -> np.ndarray:
+    """g (M,) of a method after one frame from rest; off, or without dynamics, the command itself.
+
+    `reference` is the kappa at which a model's Reset Mode is normalised (`knob_core.gates`); None: the literal form.
+    """
+    kind = methods.get(method).gate.normalised(reference)
     gain, share, rest = (kind if on else kind.without_inertia).one_step(zeta, omega_n)
     g = u_star * -np.float32(gain)
     with np.errstate(over="ignore"):  # exp(90) is infinite in float32, and 1 / infinity the right gate

@@ -139,8 +139,8 @@ def figures(page: Any) -> None:
     still(page)
 
 
-PAGES = ("calibration", "learning", "results", "your_stream", "lessons", "about")
-ACTS = {"calibration": figures, "lessons": figures}  # what is done before the picture; the others: `still`
+PAGES = ("tune", "calibration", "learning", "results", "your_stream", "lessons", "about")
+ACTS = {"tune": figures, "calibration": figures, "lessons": figures}  # done before the picture; the others: `still`
 SHOTS = [
     *(Shot(f"console-{scheme}", "", 1280, 800, scheme, console) for scheme in ("light", "dark")),
     Shot("console-tablet", "", 820, 1180, "light", console),

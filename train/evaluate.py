@@ -1,6 +1,8 @@
 """Measure checkpoints on CIFAR-10-C: `python -m train.evaluate [CHECKPOINT ...]`; writes assets/results.
 
-19 corruptions x 5 severities and clean: accuracy, NLL, Brier, ECE, debiased ECE of every output; probes E-1 and E-2.
+19 corruptions x 5 severities and clean: accuracy, NLL, Brier, ECE, debiased ECE of every output and its plain rivals,
+with errors over pictures and paired differences; probes E-1 and E-2. `--first 2000 --count 8000` is the range that
+train/PROTOCOL.md keeps for models that were frozen before.
 Goes on where it was stopped. Several processes share the work: `torchrun --nproc-per-node=N -m train.evaluate`.
 """
 
@@ -9,7 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +26,16 @@ from knob_core.corruptions import NAMES
 from knob_core.data import cifar10c
 from knob_core.library import result_tables
 from train import commands
-from train.measuring import branch_outputs, cell_metrics, probe_tables
+from train.measuring import branch_outputs, cell_metrics, comparison_tables, probe_tables
 from train.measuring.branch_cache import BranchCache, fill_all
 from train.measuring.branch_outputs import Member
 from train.measuring.cell_images import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
+from train.measuring.picture_scores import PictureScores
 from train.training import distributed, histories
 
 COUNT = 2000  # test images
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
+TABLES = ("cells", "temperatures", "plain_rivals", "errors", "differences", *probe_tables.TABLES)
 
 
 def evaluate(
@@ -39,27 +45,31 @@ def evaluate(
     """All tables from filled caches, whose arrays lie on the CPU."""
     for member in members:
         member.model.cpu()
-    cells: list[dict[str, Any]] = []
-    fitted: list[dict[str, Any]] = []
-    e1: dict[str, list[dict[str, Any]]] = {name: [] for name in ("e1", "e1_summary", "e1_reliability", "e2_test")}
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    scored: dict[tuple[str, int], dict[str, dict[str, PictureScores]]] = {}
     with tqdm(members, unit="model", disable=None, dynamic_ncols=True) as bar:
         for member in bar:
             bar.set_postfix_str(member.name)
-            temperature = cell_metrics.temperatures(member, held_out_cache, held_out)
-            for (output, fitted_on), value in temperature.items():
-                who = {"method": member.method, "seed": member.seed}
-                fitted.append({**who, "output": output, "fitted_on": fitted_on, "temperature": value})
-            cells += cell_metrics.rows(member, test_cache, test, temperature)
+            who = {"method": member.title, "seed": member.seed}
+            fitted = cell_metrics.fit(member, held_out_cache, held_out)
+            for (output, fitted_on), value in fitted.temperatures.items():
+                tables["temperatures"].append({**who, "output": output, "fitted_on": fitted_on, "temperature": value})
+            if fitted.plain is not None:
+                tables["plain_rivals"].append({**who, **asdict(fitted.plain)})
+            rows, scored[member.title, member.seed] = cell_metrics.measure(member, test_cache, test, fitted)
+            tables["cells"] += rows
             if member.gated:
                 for name, rows in probe_tables.probes(member, test_cache, test).items():
-                    e1[name] += rows
-    frame = result_tables.write(cells, out / "cells.csv")
-    result_tables.write(cell_metrics.summarise(frame), out / "summary.csv")
-    result_tables.write(fitted, out / "temperatures.csv")
-    for name, rows in e1.items():
-        result_tables.write(rows, out / f"{name}.csv")
+                    tables[name] += rows
+    tables["errors"] += comparison_tables.errors(scored)
+    tables["differences"] += comparison_tables.differences(scored)
+    for name, rows in tables.items():
+        if rows:
+            result_tables.write(rows, out / f"{name}.csv")
+    result_tables.write(cell_metrics.summarise(result_tables.read(out / "cells.csv")), out / "summary.csv")
     note = {
         "images": len(test.labels),
+        "first_image": test.first,
         "held_out_images": len(held_out.labels),
         "pixels": "official CIFAR-10-C files" if test.official else "our own corruptions",
         "noise_seed": test.seed,
@@ -83,6 +93,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
+    parser.add_argument("--first", type=int, default=0, metavar="PLACE", help="of the first test image (default: 0)")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
@@ -111,22 +122,29 @@ def work(args: argparse.Namespace) -> None:
     rank, world = distributed.start(device)
     members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
     images, labels = data.load_cifar10(args.data, "test")
-    commands.checked_count(args.count, len(labels))
+    if args.first < 0 or args.first % cifar10c.CHUNK:
+        raise commands.WrongArgument(f"--first is {args.first}, expected a multiple of {cifar10c.CHUNK} from 0 on")
+    commands.checked_count(args.count, len(labels) - args.first)
     here = str(device)
     units = (CLEAN, *args.only)
-    test = CellPixels(images[: args.count], labels[: args.count], args.seed, official(args.cifar10c), here, units)
+    part = slice(args.first, args.first + args.count)
+    test = CellPixels(images[part], labels[part], args.seed, official(args.cifar10c), here, units, args.first)
     images, labels = data.load_cifar10(args.data, "train")
     last = slice(len(labels) - HELD_OUT_COUNT, None)
     held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
     folder = args.runs / "evaluation"
     test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
+    started = time.monotonic()
     fill_all([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
     if rank == 0:
+        ran = time.monotonic()
         evaluate(members, test, held_out, args.out, test_cache, held_out_cache)
         learning = histories.gather(args.runs)
         if learning is not None:
             result_tables.write(learning, args.out / "learning.csv")
-        print(f"{len(members)} models x {len(test.units)} units x {args.count} images: {args.out}")
+        seconds = f"{ran - started:.0f} s for branch outputs, {time.monotonic() - ran:.0f} s for tables"
+        print(f"{len(members)} models x {len(test.units)} units x {args.count} images from {args.first} on: {args.out}")
+        print(seconds)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,21 +10,24 @@ import argparse
 import functools
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from knob_core import checkpoint, data, models
+from knob_core import checkpoint, data, methods, models
 from knob_core.library import result_tables
 from train import commands
+from train.measuring import branch_outputs
 from train.training import distributed, loop, losses, validation
 from train.training.batches import Loader
 from train.training.encodings import Encodings
 from train.training.progress_bar import Progress
-from train.training.recipes import RECIPES, Recipe, as_dict, override
+from train.training.recipes import RECIPES, Recipe, as_dict, check, override
+from train.training.run_lock import locked
 
 SEEDS = (0, 1, 2)
 MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass
@@ -32,6 +35,19 @@ WARM_ENTRIES = (
     *("name", "width", "warm", "batch", "chunk", "clean_share"),
     *("curriculum", "label_smoothing", "validation", "limit"),
 )
+
+LATER_WARM_ENTRIES = ("padding", "severities")  # said where they are not what every encoder had before
+
+
+class Rival(NamedTuple):
+    """A member of the family that is trained otherwise, to stand beside the methods in tables."""
+
+    method: str
+    variant: str
+
+
+# Static with the static branch's label smoothing: how much of a gate's calibration is smoothing alone?
+RIVALS = {"static-smoothed": Rival("static", "smoothed")}
 
 
 @dataclass(frozen=True)
@@ -46,12 +62,20 @@ class Workplace:
     labels: Tensor  # (N,)
     quiet: bool = False
     compile: bool = False
+    encoder: Path | None = None  # a checkpoint whose encoder is used, frozen, instead of a warm stage's
 
     def split(self, recipe: Recipe) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """Training part and held-out part: the last `validation` images are never trained on."""
         cut = len(self.images) - recipe.validation
+        if recipe.limit > cut:
+            kept = f"{recipe.validation} of {len(self.images)} are held out for validation"
+            raise commands.WrongArgument(f"limit is {recipe.limit}, expected at most {cut}, since {kept}")
         train = slice(0, recipe.limit or cut)
         return (self.images[train], self.labels[train]), (self.images[cut:], self.labels[cut:])
+
+    def alone_in(self, folder: Path, wait: bool = False) -> AbstractContextManager[None]:
+        """The lock on a run's folder, held by the first of the run's processes."""
+        return locked(folder, wait) if self.rank == 0 else nullcontext()
 
 
 def fit(
@@ -64,19 +88,36 @@ def fit(
     if recipe.width < MIN_WIDTH:
         raise ValueError(f"width must be at least {MIN_WIDTH} to train, got {recipe.width}")
     identity = {"recipe": as_dict(recipe), "method": method, "seed": seed}
+    rival = RIVALS.get(method)
     torch.manual_seed(seed)
-    model = models.build(method, recipe.width).to(place.device)
-    if recipe.warm is not None:
+    family = rival.method if rival else method
+    reads = recipe.static_reads if methods.get(family).gate.gated else models.STATIC_READS[0]
+    model = models.build(family, recipe.width, static_reads=reads).to(place.device)
+    if place.encoder is not None:
+        given = checkpoint.load(place.encoder, place.device).encoder
+        model.encoder.load_state_dict(given.state_dict())
+        identity["encoder"] = branch_outputs.digest(given)[:16]
+    elif recipe.warm is not None:
         model.encoder.load_state_dict(warm_encoder(recipe, seed, place))
-        model.encoder.requires_grad_(False)
-    frozen = (model.encoder,) if recipe.warm is not None else ()
+    frozen = (model.encoder,) if place.encoder is not None or recipe.warm is not None else ()
+    for module in frozen:
+        module.requires_grad_(False)
     folder = place.runs / recipe.name / f"{method}-s{seed}"
     measure = lambda held: validation.measure_method(model, held)  # noqa: E731
-    step = functools.partial(losses.method_step, encodings=(encodings or Encodings(limit=0)) if frozen else None)
-    run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
-    if place.rank == 0:
-        header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch.__version__.split("+")[0]}
-        checkpoint.save(model.eval(), folder / "final.safetensors", header)
+    step = functools.partial(
+        losses.method_step,
+        encodings=(encodings or Encodings(0, model.reads_stages)) if frozen else None,
+        smoothing=recipe.static_smoothing if rival else 0.0,
+    )
+    with place.alone_in(folder):
+        run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
+        if recipe.reset_form == "normalised":
+            model.normalise_reset()
+        if place.rank == 0:
+            torch_version = torch.__version__.split("+")[0]
+            header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch_version}
+            header |= {"variant": rival.variant} if rival else {}
+            checkpoint.save(model.eval(), folder / "final.safetensors", header)
     return model.eval()
 
 
@@ -88,14 +129,15 @@ def warm_encoder(recipe: Recipe, seed: int, place: Workplace) -> dict[str, Tenso
     model = losses.WarmClassifier(models.Encoder(recipe.width), 8 * recipe.width, 10).to(place.device)
     folder = place.runs / recipe.name / f"warm-s{seed}"
     measure = lambda held: validation.measure_warm(model, held)  # noqa: E731
-    _train(model, losses.warm_step, recipe, 0, folder, identity, seed, place, measure, ())
+    with place.alone_in(folder, wait=True):  # who comes second finds the encoder trained
+        _train(model, losses.warm_step, recipe, 0, folder, identity, seed, place, measure, ())
     return model.encoder.state_dict()
 
 
 def _warm_part(recipe: Recipe) -> dict[str, Any]:
     """The entries that decide a warm stage; a change of the others leaves its encoder good."""
     whole = as_dict(recipe)
-    return {name: whole[name] for name in WARM_ENTRIES}
+    return {name: whole[name] for name in (*WARM_ENTRIES, *LATER_WARM_ENTRIES) if name in whole}
 
 
 def _train(
@@ -135,14 +177,19 @@ def _train(
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.fit", __doc__)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--method", choices=models.METHODS)
-    what.add_argument("--all", action="store_true", help="all five methods of --seeds; finished ones are skipped")
+    what.add_argument("--method", choices=(*models.METHODS, *RIVALS))
+    what.add_argument(
+        "--all", action="store_true", help="all five methods and their rival of --seeds; finished ones are skipped"
+    )
     what.add_argument("--warm-only", action="store_true", help="only the encoders of --seeds")
     parser.add_argument("--recipe", choices=RECIPES, default="pocket")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of a single --method")
     parser.add_argument("--seeds", type=commands.seed, nargs="+", default=list(SEEDS), help="of --all and --warm-only")
     parser.add_argument("--data", type=Path, help="folder with CIFAR-10; else KNOB_DATA or ./data")
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is missing")
+    parser.add_argument(
+        "--encoder", type=Path, metavar="CHECKPOINT", help="fit on this model's frozen encoder; no warm stage"
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states, histories and results go")
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument(
@@ -162,7 +209,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def work(args: argparse.Namespace) -> None:
     try:
-        recipe = override(RECIPES[args.recipe], args.set)
+        recipe = check(override(RECIPES[args.recipe], args.set))
     except ValueError as error:
         raise commands.WrongArgument(str(error)) from error
     device = distributed.own_device(args.device)
@@ -171,13 +218,14 @@ def work(args: argparse.Namespace) -> None:
     rank, world = distributed.start(device)
     tensors = torch.from_numpy(images).to(device), torch.from_numpy(labels).to(device)
     place = Workplace(device, rank, world, args.runs, *tensors, quiet=args.quiet, compile=args.compile)
+    place = replace(place, encoder=args.encoder)
     if args.warm_only:
         for seed in args.seeds:
             warm_encoder(recipe, seed, place)
         return
     for seed in args.seeds if args.all else [args.seed]:
-        encodings = Encodings() if args.all else None
-        for method in models.METHODS if args.all else [args.method]:
+        encodings = Encodings(stages=recipe.static_reads == "stages") if args.all else None
+        for method in (*models.METHODS, *RIVALS) if args.all else [args.method]:
             fit(method, recipe, seed, place, encodings)
 
 

@@ -86,6 +86,7 @@ with notes:
 if stream is not None:
     if job is None:
         st.session_state["shown"], st.session_state["shown_choice"] = stream, session.choice()
+        st.session_state["last_stream"] = "console"
     with top:
         fast(stream)
 with bottom:

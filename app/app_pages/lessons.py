@@ -136,15 +136,15 @@ def predict(lesson: Lesson) -> bool:
     own, asked = lesson_state(), lesson.prediction
     st.header("Predict", anchor=False)
     if lesson.id in own.predicted:
-        given = asked.words(own.predicted[lesson.id])
-        st.markdown(f"{asked.question} **You said: {escape_markdown(given)}.**")
+        said = asked.words(own.predicted[lesson.id])
+        st.markdown(f"{asked.question} **You said: {escape_markdown(said)}.**")
         return True
     if lesson.id in own.done:  # a link from before there were predictions
         return True
     with st.form(f"predict_{lesson.id}", border=False):
         given: float | None
         if asked.choices:
-            places = range(len(asked.choices))
+            places = list(range(len(asked.choices)))
             given = st.radio(asked.question, places, index=None, format_func=lambda i: asked.choices[i])
         else:
             given = st.number_input(f"{asked.question} ({asked.unit})", min_value=0.0, value=None, format="%g")

@@ -9,14 +9,14 @@ import streamlit as st
 
 from app.console import console_component, session
 from app.console.console_controller import ConsoleController
-from app.console.console_state import ConsoleState
+from app.console.console_state import FRAME_RATES, ConsoleState
+from app.console.export_buttons import export_buttons
 from app.server import upload_limits
 from app.server.streamlit_internals import remove_uploads
 from app.widgets import page_layout
-from app.widgets.untrusted import escape_markdown
+from app.widgets.untrusted import clamp, escape_markdown
 from app.your_stream import uploaded_stream
-from app.your_stream.uploaded_stream import UploadedStream
-from knob_core import settings as settings_file
+from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
 from knob_core.uploads import read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
@@ -67,7 +67,7 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
     if st.session_state.get("own_seen") == id:
         return
     st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
-    title = files[0][0] if len(files) == 1 else f"{len(files)} files"
+    title = short_title([name for name, _ in files])
     try:
         if kind == "Logits":
             show(uploaded_stream.of_logits(id, title, read_logits(*files[0])))
@@ -75,15 +75,21 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
             with news, st.spinner("Reading the pictures"):
                 pictures = read_pictures(files, CLASSES)
             bar = news.progress(0.0, "Looking at the pictures")
-            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress))
+            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
         st.session_state["own_problem"] = str(error)
 
 
-def show(made: tuple[UploadedStream, list[str]]) -> None:
-    """Put a stream on the display."""
-    st.session_state["own_stream"], st.session_state["own_notes"] = made
+def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None) -> None:
+    """Put a stream on the display; the frame rate is the file's own, where it tells."""
+    stream, notes = made
+    if frame_rate is not None:
+        shared = session.console_state()
+        taken = clamp(frame_rate, FRAME_RATES, shared.settings.frame_rate)
+        shared.set_from_python(replace(shared.settings, frame_rate=taken))
+        notes = [*notes, f"{taken:g} frames a second, as the file says."]
+    st.session_state["own_stream"], st.session_state["own_notes"] = stream, notes
     st.session_state["own_found"] = None
     state = own_controller().state
     with state.lock:
@@ -113,7 +119,7 @@ def upload() -> None:
     remove_uploads(st.session_state.get("own_listed", set()) - listed)
     st.session_state["own_listed"] = listed
     if files:
-        read(kind, [(file.name, file.getvalue()) for file in files])
+        read(kind, uploaded_stream.newest([(file.name, file.getvalue()) for file in files]))
 
 
 def choose_stream(stream: UploadedStream) -> UploadedStream:
@@ -153,7 +159,7 @@ def tune(stream: UploadedStream) -> None:
                 progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
     st.session_state["own_found"] = found
     old = session.console_state().settings
-    session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate))
+    session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate, goals=old.goals))
     st.rerun()
 
 
@@ -168,12 +174,8 @@ def fitted(found: Fit | None) -> None:
 
 
 def export(stream: UploadedStream) -> None:
-    """The setting as a file, and the lines that run it."""
-    state = own_controller().state  # a download has no session to ask
-    st.download_button(
-        "Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
-        on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
-    )  # fmt: skip
+    """Setting, data and figures as files, and the lines that run the setting."""
+    export_buttons(own_controller().state, stream, "own")
     uploaded = stream.uploaded
     if uploaded is None:
         lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'
@@ -203,6 +205,8 @@ with row:
 with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+if st.session_state.get("own_stream") is not None:
+    st.session_state["last_stream"] = "own"
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")

@@ -84,5 +84,8 @@ class CalibrationController:
             return f"{self.selection.method} has a gate without inertia: the knobs do nothing here."
         if not self.state.settings.on:
             return "Off: the gate follows its command at once."
-        part = one_step(self.state.settings, self.selection.method)
+        reference = self.shown.reset_reference if self.shown is not None else None
+        part = one_step(self.state.settings, self.selection.method, reference)
+        if reference is not None:
+            return f"Reset Mode: one frame from rest, {part:.2f} times the step that the model was trained with."
         return f"Reset Mode: one frame from rest, the gate has made {part:.0%} of its way to the command."

@@ -47,12 +47,13 @@ class BeforeAndNow:
 
 def gate_of(settings: Settings, shown: ShownPredictions, method: str) -> np.ndarray:
     """g (M,) in Reset Mode."""
-    return reset_gate(shown.predictions.u_star, method, settings.zeta, settings.omega_n, settings.on)
+    knobs = settings.zeta, settings.omega_n
+    return reset_gate(shown.predictions.u_star, method, *knobs, settings.on, shown.reset_reference)
 
 
-def one_step(settings: Settings, method: str) -> float:
-    """The part of its way that the gate makes in one frame from rest."""
-    step = methods.get(method).gate.one_step(settings.zeta, settings.omega_n)
+def one_step(settings: Settings, method: str, reference: float | None = None) -> float:
+    """The part of its way that the gate makes in one frame from rest; normalised, 1 at the trained knobs."""
+    step = methods.get(method).gate.normalised(reference).one_step(settings.zeta, settings.omega_n)
     return float(step.gain * step.share)
 
 

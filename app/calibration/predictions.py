@@ -29,6 +29,7 @@ class ShownPredictions:
     groups: dict[str, list[np.ndarray]]  # all, agree, disagree: for each level, which predictions
     top2_preserved: float  # share of predictions whose branches have the same top class and runner-up
     noise_seed: int
+    reset_reference: float | None = None  # the model's form of Reset Mode (`knob_core.gates`)
 
     @property
     def samples(self) -> int:
@@ -79,6 +80,7 @@ def _load(selection: Selection, version: int) -> ShownPredictions:
         groups={name: [np.flatnonzero(mask & (severity == s)) for s in levels] for name, mask in masks.items()},
         top2_preserved=float(fusion.top2_preserved(z_static, z_dyn).mean()),
         noise_seed=found.noise_seed,
+        reset_reference=found.reset_reference,
     )
 
 

@@ -127,7 +127,7 @@ def fault(now: OperatorMeasures) -> str:
     gap = now.confidence - now.accuracy
     if abs(gap) < 0.5 * now.ece:
         return "uneven"
-    return "promises too much" if gap > 0 else "too modest"
+    return "too sure" if gap > 0 else "too modest"
 
 
 def why(now: OperatorMeasures) -> str:

@@ -70,10 +70,11 @@ class ShownStream:
         shown = self.frame_truth if self.branches.content is None else self.branches.content[self.rows().start]
         return (np.flatnonzero(np.diff(shown)) + 1).tolist()
 
-    @property
+    @cached_property
     def changing(self) -> bool:
-        """The picture changes."""
-        return bool(self.cuts)
+        """A picture changes, or a class where the pictures have no number, in some path."""
+        shown = self.branches.frame_labels if self.branches.content is None else self.branches.content
+        return bool((shown != shown[:, :1]).any())
 
     @property
     def labelled(self) -> bool:

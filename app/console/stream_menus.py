@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app.console import display_export, session, shipped_models, stream_sources
+from app.console import session, shipped_models, stream_sources
+from app.console.export_buttons import export_buttons
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import (
     CORRUPTION_NAMES,
@@ -240,31 +241,7 @@ def _export(stream: ShownStream | None) -> None:
     state = session.console_state()
     st.caption("The address bar holds the whole setting. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
-        theme = st.context.theme.type or "light"
-        for label, data, name, mime, help in (
-            (
-                "Settings file",
-                lambda: settings_file.to_toml(state.settings),
-                "knob.toml",
-                "application/toml",
-                "Where the knobs stand; the runtime loads it",
-            ),
-            (
-                "Data (CSV)",
-                lambda: display_export.csv_text(state, stream),
-                "knob.csv",
-                "text/csv",
-                "One row a frame of what the scope shows",
-            ),
-            (
-                "Figures (HTML)",
-                lambda: display_export.html_text(state, stream, theme),
-                "knob.html",
-                "text/html",
-                "Scope and panel, with zoom and hover, in one file",
-            ),
-        ):
-            st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help)
+        export_buttons(state, stream, "export")
     upload = st.file_uploader(
         "Load a settings file",
         type=["toml"],

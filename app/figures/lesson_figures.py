@@ -167,7 +167,8 @@ def trade_off_figure(
     data, notes = [], []
     for name, (color, *place) in points.items():
         x, y = (min(value, 0.98 * end) for value, end in zip(place, ends, strict=True))
-        marker = {"symbol": "x" if color == "gate" else "circle", "size": 12, "color": color, "line": {"width": 3}}
+        symbol = {"symbol": "x"} if color == "gate" else {}
+        marker = {**symbol, "size": 12, "color": color, "line": {"width": 3}}
         data.append(line(np.array([y]), color, x=np.array([x]), name=name) | {"mode": "markers", "marker": marker})
         notes.append(note(name, x, min(0.95, y / ends[1]), color, xanchor="left" if x < ends[0] / 2 else "right",
                           xshift=9 if x < ends[0] / 2 else -9))  # fmt: skip

@@ -34,6 +34,7 @@ class Job:
     key: Any  # plain values that say what is computed
     progress: float = 0.0
     result: Any = None
+    partial: Any = None  # what there is so far, for a computation that can show it
     error: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     wanted_by: set[str] = field(default_factory=set)  # session ids

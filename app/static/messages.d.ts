@@ -286,6 +286,7 @@ export interface SheetUpdate {
   picked: string; // "figure/target"
   label: string;
   reveal: string; // key of the container that shows what a pick brings
+  count_picks?: boolean; // the same target may be picked again: a pick ends with "#" and its number
   runs?: [number, number];
 }
 
@@ -316,8 +317,9 @@ export interface Target {
 export interface CellGrid {
   ids: string[]; // of rows
   names: string[]; // of rows
-  columns: number[];
+  columns: (number | string)[];
   text: string[];
+  dense?: boolean; // rows touch, and no text is written in the cells
 }
 
 export interface Card {

@@ -11,11 +11,17 @@ import streamlit as st
 
 from knob_core.palette import PALETTES
 
+# The address of app/static/ follows from where the page's own script was loaded: a server behind a proxy that strips a
+# prefix does not know the prefix. `data.base` is for a page without such a script.
 _LOADER = """
 export default (component) => {
   const modules = (globalThis.__knobModules ??= {});
-  const file = new URL(component.data.base + "%(module)s.js", location.origin);
-  (modules["%(module)s"] ??= import(file)).then((m) => m.default(component));
+  const page = [...document.scripts].map((s) => s.src).find((src) => src.includes("/static/js/"));
+  const own = page ? page.slice(0, page.lastIndexOf("/static/js/")) + "/app/static/" : component.data.base;
+  const base = (globalThis.__knobBase ??= new URL(own, location.origin).href);
+  (modules["%(module)s"] ??= import(base + "%(module)s.js")).then((m) =>
+    m.default({ ...component, data: { ...component.data, base } }),
+  );
 };
 """
 

@@ -21,6 +21,9 @@ def unseen_title(title: str) -> None:
     st.html(f'<h1 class="unseen-title">{html.escape(title)}</h1>')
 
 
-def columns(key: str, widths: list[float], align: Literal["top", "center"] = "top", gap: Any = "small") -> list[Any]:
+Alignment = Literal["top", "center", "bottom"]
+
+
+def columns(key: str, widths: list[float], align: Alignment = "top", gap: Any = "small") -> list[Any]:
     """st.columns in a container of its own, which the stylesheet finds by its key."""
     return st.container(key=f"stack_{key}").columns(widths, gap=gap, vertical_alignment=align)

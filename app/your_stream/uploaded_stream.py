@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,10 +17,13 @@ from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
 from knob_core.uploads import Pictures, Uploaded
+from knob_core.uploads.video import CONTAINERS
 from knob_core.wrap.command import Command
 
 MOST_FRAMES = 3000  # of a stream that is looked at while knobs turn
 MOST_VALUES = 2_000_000  # logits in all: more would make a drag slow
+LONGEST_TITLE = 40  # characters
+FILMS = (".zip", ".gif", *CONTAINERS)  # files that are a whole stream
 NEEDS_LABELS = "right answers, confident errors and miscalibration"
 
 
@@ -61,6 +65,22 @@ def shown_part(uploaded: Uploaded) -> Uploaded:
         labels=uploaded.labels[part].copy(),
         severity=None if uploaded.severity is None else uploaded.severity[:kept_frames].copy(),
     )
+
+
+def newest(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Of files that came one after the other: a later zip or film replaces what came before, but for its labels."""
+    films = [place for place, (name, _) in enumerate(files) if Path(name).suffix.lower() in FILMS]
+    if not films or len(files) == 1:
+        return list(files)
+    tables = [file for file in files if Path(file[0]).suffix.lower() == ".csv"]
+    return [files[films[-1]], *tables[-1:]]
+
+
+def short_title(names: Sequence[str]) -> str:
+    """What a stream is called: its file, shortened, or how many files."""
+    if len(names) > 1:
+        return f"{len(names)} files"
+    return names[0] if len(names[0]) <= LONGEST_TITLE else f"{names[0][: LONGEST_TITLE - 9]}…{names[0][-8:]}"
 
 
 def of_logits(

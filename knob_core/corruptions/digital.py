@@ -34,8 +34,13 @@ ROUND = 0.498 / 255  # Pillow's resizing and JPEG end in whole levels, so mixtur
 def brightness(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
     """More light: V rises, hue and saturation stay."""
     (c,) = constants(BRIGHTNESS, severity, images)
+    return lighten(images, c)
+
+
+def lighten(images: Tensor, c: Tensor | float) -> Tensor:
+    """V + c, kept in [0, 1]; a negative c darkens."""
     value = images.amax(1, keepdim=True)
-    brighter = (value + c).clamp_(max=1)
+    brighter = (value + c).clamp_(0, 1)
     black = (value == 0).to(images.dtype)  # has no hue to keep
     return (images * (brighter / (value + black))).add_(brighter * black)
 

@@ -72,19 +72,23 @@ def chunks(
     device: str | torch.device = "cpu",
     start: int = 0,
     count: int | None = None,
+    first: int = 0,
 ) -> Iterator[Images]:
     """The corrupted images, at most CHUNK at a time, from chunk number `start` on, the first `count` images of all.
 
     A chunk's noise depends on the seed, the corruption and the chunk's place alone, and chunks are always rendered
-    whole: fewer images or a shorter count give the same pixels, and every severity has the same noise.
+    whole: fewer images or a shorter count give the same pixels, and every severity has the same noise. `first`, a
+    multiple of CHUNK, is the place of images[0] where they are a part of a larger set.
     """
+    if first < 0 or first % CHUNK:
+        raise ValueError(f"first is {first!r}, expected a multiple of {CHUNK}")
     count = len(images) if count is None else count
     if not 1 <= count <= len(images):
         raise ValueError(f"count is {count!r}, expected 1 to {len(images)}")
     for chunk in range(start, -(-count // CHUNK)):
         places = np.minimum(chunk * CHUNK + np.arange(CHUNK), len(images) - 1)  # a short chunk is filled with its last
         clean = to_unit(images[places], device)
-        noise = generator(clean.device, seed, "cifar10c", name, chunk)
+        noise = generator(clean.device, seed, "cifar10c", name, chunk + first // CHUNK)
         yield to_bytes(corrupt(clean, name, severity, noise))[: count - chunk * CHUNK]
 
 
@@ -95,6 +99,7 @@ def make(
     seed: int = 0,
     device: str | torch.device = "cpu",
     count: int | None = None,
+    first: int = 0,
 ) -> Images:
     """All of `chunks` together: the first `count` images under one corruption, (count, 3, H, W)."""
-    return np.concatenate(list(chunks(images, name, severity, seed, device, count=count)))
+    return np.concatenate(list(chunks(images, name, severity, seed, device, count=count, first=first)))

@@ -60,6 +60,7 @@ class Cells:
     labels: np.ndarray  # (N,)
     cells: tuple[tuple[str, int], ...]  # (corruption, severity) of each cell
     noise_seed: int  # pixels: cifar10c.make(sample images, corruption, severity, noise_seed)
+    reset_reference: float | None = None  # kappa at which the model's Reset Mode is normalised; None: literal
 
 
 def streams(root: Path = ASSETS) -> list[StreamKey]:
@@ -109,7 +110,11 @@ def load_cells(method: str, seed: int = 0, root: Path = ASSETS) -> Cells:
     if arrays["z_static"].shape[0] != len(cells):
         raise ValueError(f"{entry['file']} has {arrays['z_static'].shape[0]} cells, expected {len(cells)}; {AGAIN}")
     labels = arrays["labels"].astype(np.int64)
-    return Cells(**_floats(arrays), labels=labels, cells=cells, noise_seed=entry["noise_seed"])
+    branches = _floats(arrays)
+    return Cells(
+        branches["z_static"], branches["z_dyn"], branches["u_star"], labels, cells, entry["noise_seed"],
+        entry.get("reset_reference"),
+    )  # fmt: skip
 
 
 def save(path: Path, z_static: np.ndarray, z_dyn: np.ndarray, u_star: np.ndarray, **others: np.ndarray) -> None:

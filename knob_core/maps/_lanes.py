@@ -15,11 +15,12 @@ import numpy as np
 
 from knob_core import gate, metrics
 from knob_core._arrays.compiled import compiled
-from knob_core.memories._attentive_loops import Weights, certainty
+from knob_core.memories._attentive_loops import KEPT, Weights, certainty, shared_answer
 from knob_core.memories._attentive_loops import numpy_form as attend
 
 LARGEST = 700.0  # size of an exponent; exp of more is infinite
 LEAST = math.log(1e-12)  # log of a probability, as measures take it
+SMALL = 1e-300  # a probability below it counts as this much
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # sqrt(1/2) as a float's bits
 EXPONENT = -(1 << 52)  # mask of sign and exponent
 SHIFTER = 6755399441055744.0  # 1.5 * 2^52: added to a whole number, it puts that number's bits into the float's own
@@ -28,12 +29,13 @@ LOG_2, PER_LOG_2 = math.log(2.0), 1 / math.log(2.0)
 LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # their sum; n LOG_2_HIGH is exact
 
 
-def shared(z: np.ndarray, u: np.ndarray, w: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(p_z (R, T, K), turned (R, T), warmth (R, T)): what of attentive memory no knob changes."""
+def shared(z: np.ndarray, u: np.ndarray, w: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(p_z (R, T, K), p_eye (R, T, K), turned (R, T), warmth (R, T)): what of attentive memory no knob changes."""
     with np.errstate(over="ignore"):
         turned = np.exp(w.a + w.c * u + w.d * certainty(z, w.sharp))
         warmth = np.exp(w.t_0 + w.t_2 * u)
-    return np.ascontiguousarray(metrics.softmax(z * w.sharp)), turned, warmth
+    p_eye = np.ascontiguousarray(metrics.softmax(z * math.exp(w.t_0))) if w.eye > 0 else np.empty((0, 0, 0))
+    return np.ascontiguousarray(metrics.softmax(z * w.sharp)), p_eye, turned, warmth
 
 
 def _put(answer: np.ndarray, labels: np.ndarray, predicted: np.ndarray, p_max: np.ndarray) -> float:
@@ -47,8 +49,10 @@ def _put(answer: np.ndarray, labels: np.ndarray, predicted: np.ndarray, p_max: n
 def attend_numpy(
     z: np.ndarray,  # (R, T, K)
     p_z: np.ndarray,  # (R, T, K) softmax(z / tau)
+    p_eye: np.ndarray,  # (R, T, K) softmax(z exp(t_0)); empty where the eye has no share
     turned: np.ndarray,  # (R, T) exp(a + c u~ + d q)
     warmth: np.ndarray,  # (R, T) exp(t_0 + t_2 u~)
+    cool: float,  # 1 / temperature of the answer
     labels: np.ndarray,  # (R, T) class, -1 where unknown
     w: Weights,
     zeta: np.ndarray,  # (L,)
@@ -59,13 +63,16 @@ def attend_numpy(
 ) -> None:
     """Attentive memory, one setting after another."""
     still, one = np.zeros(labels.shape, bool), np.ones(labels.shape)
-    turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=0.0)  # they are in `turned` and `warmth`
+    turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=0.0, eye=0.0)  # they are in the other arguments
     for lane in range(len(zeta)):
         state = np.zeros((len(z), z.shape[2] + 1, 2))
         state[:, :-1, 0] = z[:, 0]
         answer, g = np.empty_like(z), np.empty(labels.shape)
         attend(z, 0 * one, still, zeta[lane] * one, omega_n[lane] * turned, one, turn, state, answer, g)
-        nll[lane] = _put(answer * warmth[..., None], labels, predicted[..., lane], p_max[..., lane])
+        answer *= warmth[..., None]
+        if w.eye > 0:
+            answer = shared_answer(answer, z * math.exp(w.t_0), w.eye)
+        nll[lane] = _put(answer * cool, labels, predicted[..., lane], p_max[..., lane])
 
 
 def fuse_numpy(
@@ -116,17 +123,19 @@ def _log(x: float) -> float:
 
 @compiled(attend_numpy, fma=True)
 def attend_lanes(
-    z: np.ndarray, p_z: np.ndarray, turned: np.ndarray, warmth: np.ndarray, labels: np.ndarray, w: Weights,
-    zeta: np.ndarray, omega_n: np.ndarray, predicted: np.ndarray, p_max: np.ndarray, nll: np.ndarray,
+    z: np.ndarray, p_z: np.ndarray, p_eye: np.ndarray, turned: np.ndarray, warmth: np.ndarray, cool: float,
+    labels: np.ndarray, w: Weights, zeta: np.ndarray, omega_n: np.ndarray, predicted: np.ndarray, p_max: np.ndarray,
+    nll: np.ndarray,
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
-    _, b, _, _, sharp, told, _, t_1, _, t_3 = w
+    _, b, _, _, sharp, told, _, t_1, _, t_3, brake, eye = w
     m, v, e = np.empty((classes, lanes)), np.empty((classes, lanes)), np.empty((classes, lanes))
     top, best = np.empty(lanes), np.empty(lanes)
     total, scale, n = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     k, h, double, cap = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
-    x, found = np.empty(lanes), np.empty(lanes)
+    x, found, left = np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    own, seen, mixed = np.empty((classes, lanes)), np.empty(lanes), np.empty(lanes)
     for j in range(lanes):
         double[j] = 2 * zeta[j]
         cap[j] = zeta[j] + math.sqrt(zeta[j] * zeta[j] + 1)
@@ -166,6 +175,7 @@ def attend_lanes(
                 share = k[j] * h[j]
                 share = share if share < 1 else 1.0
                 n[j] = (1 - share) * n[j] + 1
+                left[j] = 1 - brake * share
                 top[j] = -math.inf
                 best[j] = 0.0
             for i in range(classes):
@@ -173,7 +183,7 @@ def attend_lanes(
                 for j in range(lanes):
                     off = now - m[i, j]
                     m[i, j] += k[j] * (v[i, j] + h[j] * off)
-                    v[i, j] += k[j] * (off - (double[j] + h[j]) * v[i, j])
+                    v[i, j] = left[j] * (v[i, j] + k[j] * (off - (double[j] + h[j]) * v[i, j]))
                 for j in range(lanes):
                     larger = m[i, j] > top[j]
                     best[j] = float(i) if larger else best[j]
@@ -202,19 +212,54 @@ def attend_lanes(
                     scale[j] += t_3 * _log(n[j])
             # the answer's softmax: its largest value, and that of the true class
             for j in range(lanes):
-                scale[j] = warmth[r, t] * _exp(scale[j])
+                scale[j] = warmth[r, t] * _exp(scale[j]) * (1.0 if eye > 0 else cool)
                 found[j] = 0.0
             for i in range(classes):
                 for j in range(lanes):
-                    found[j] += _exp((m[i, j] - top[j]) * scale[j])
+                    own[i, j] = _exp((m[i, j] - top[j]) * scale[j])
+                    found[j] += own[i, j]
             for j in range(lanes):
                 predicted[r, t, j] = int(best[j])
-                p_max[r, t, j] = 1 / found[j]
+            if eye > 0:  # the frame's own answer has its share, as long as the memory's class stays on top
+                for j in range(lanes):
+                    seen[j] = p_eye[r, t, int(best[j])]
+                    mixed[j] = 1.0
+                for i in range(classes):
+                    p = p_eye[r, t, i]
+                    for j in range(lanes):
+                        ahead, against = (1 - own[i, j]) / found[j], p - seen[j]
+                        tie = ahead / (ahead + against) if against > 0 else 1.0
+                        mixed[j] = tie if tie < mixed[j] else mixed[j]
+                for j in range(lanes):
+                    mixed[j] = eye if eye < KEPT * mixed[j] else KEPT * mixed[j]
+                    p_max[r, t, j] = (1 - mixed[j]) / found[j] + mixed[j] * seen[j]
+                if cool != 1:  # p^cool, made to add up to 1 again
+                    for j in range(lanes):
+                        seen[j] = _log(p_max[r, t, j])
+                        x[j] = 0.0
+                    for i in range(classes):
+                        p = p_eye[r, t, i]
+                        for j in range(lanes):
+                            chance = (1 - mixed[j]) * own[i, j] / found[j] + mixed[j] * p
+                            x[j] += _exp((_log(chance if chance > SMALL else SMALL) - seen[j]) * cool)
+                    for j in range(lanes):
+                        p_max[r, t, j] = 1 / x[j]
+            else:
+                for j in range(lanes):
+                    p_max[r, t, j] = 1 / found[j]
             if labels[r, t] >= 0:
                 true = labels[r, t]
-                for j in range(lanes):
-                    log_p = (m[true, j] - top[j]) * scale[j] - _log(found[j])
-                    nll[j] -= log_p if log_p > LEAST else LEAST
+                if eye > 0:
+                    p = p_eye[r, t, true]
+                    for j in range(lanes):
+                        chance = (1 - mixed[j]) * own[true, j] / found[j] + mixed[j] * p
+                        log_p = _log(chance if chance > SMALL else SMALL)
+                        log_p = log_p if cool == 1 else (log_p - seen[j]) * cool - _log(x[j])
+                        nll[j] -= log_p if log_p > LEAST else LEAST
+                else:
+                    for j in range(lanes):
+                        log_p = (m[true, j] - top[j]) * scale[j] - _log(found[j])
+                        nll[j] -= log_p if log_p > LEAST else LEAST
 
 
 @compiled(fuse_numpy, fma=True)

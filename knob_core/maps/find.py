@@ -1,8 +1,9 @@
 """The setting that meets the goals, and among those that do the one in which another measure is best.
 
 Goals count in the worst of the sets of streams, the measure to be best in their median. Where no setting meets all
-goals, the nearest: the least sum of shortfalls, each in steps that an operator would notice (`knob_core.goals`).
-Found on a map first, then between its places: rounds of a small grid around the best one.
+goals, the nearest: the least sum of shortfalls, each in steps that an operator would notice (`knob_core.goals`). Of
+settings that are equally good, the one nearest to home. Found on a map first, then between its places: rounds of a
+small grid around the best one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from knob_core.goals import Goals, Verdict
 from knob_core.maps.many_settings import ManySettings
 from knob_core.maps.measure_words import MEASURES
 from knob_core.maps.settings_map import SettingsMap
+from knob_core.settings import HOME
 
 AROUND = 8  # places on each side of the small grid
 ROUNDS = 2
@@ -104,7 +106,7 @@ def _around(best: Found, width: np.ndarray, map_: SettingsMap) -> tuple[np.ndarr
 
 
 def _best(map_: SettingsMap, goals: Goals, soft: str) -> tuple[int, int]:
-    """The place with the least (shortfall, soft measure)."""
+    """The place with the least (shortfall, soft measure, way from home)."""
     short = np.zeros((len(map_.zeta), len(map_.omega_n)))
     for name, limit in goals.set().items():
         kind, value = goals_.KINDS[name], map_.worst(_measure(name))
@@ -113,7 +115,8 @@ def _best(map_: SettingsMap, goals: Goals, soft: str) -> tuple[int, int]:
         missing = (limit - value if kind.at_least else value - limit) / kind.step
         short += np.where(np.isnan(missing), np.inf, np.maximum(0.0, missing))
     cost = _cost(map_.median(soft), soft)
-    order = np.lexsort((cost.ravel(), short.ravel()))
+    far = _from_home(map_.zeta[:, None], map_.omega_n)
+    order = np.lexsort((far.ravel(), cost.ravel(), short.ravel()))
     i, j = np.unravel_index(order[0], short.shape)
     return int(i), int(j)
 
@@ -123,9 +126,15 @@ def _cost(value: np.ndarray, soft: str) -> np.ndarray:
     return np.nan_to_num(-value if MEASURES[soft].more_is_better else value, nan=np.inf)
 
 
-def _order(found: Found) -> tuple[float, float]:
+def _from_home(zeta: np.ndarray | float, omega_n: np.ndarray | float) -> np.ndarray:
+    """How far a setting is from home, in log: of settings that are as good, the nearest is the least surprise."""
+    return np.hypot(np.log(zeta / HOME.zeta), np.log(omega_n / HOME.omega_n))
+
+
+def _order(found: Found) -> tuple[float, float, float]:
     short = sum(v.shortfall for v in found.verdicts if np.isfinite(v.value))
-    return short, float(_cost(np.array(found.median[found.soft]), found.soft))
+    cost = _cost(np.array(found.median[found.soft]), found.soft)
+    return short, float(cost), float(_from_home(found.zeta, found.omega_n))
 
 
 def _found(map_: SettingsMap, i: int, j: int, goals: Goals, soft: str) -> Found:

@@ -6,7 +6,7 @@ that both lie in one picture; `front` is the report's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,14 +69,16 @@ def tuned_rivals(path: Path = TUNED_FILE) -> dict[str, Tuned]:
     return saved.load(path, RIVALS) if path.is_file() else {}
 
 
-def rival_curves(streams: Streams, tuned: Mapping[str, Tuned] | None = None) -> list[RivalCurve]:
-    """Every shown rival on these streams, at the settings of its tuned curve."""
+def rival_curves(sets: Sequence[Streams], tuned: Mapping[str, Tuned] | None = None) -> list[RivalCurve]:
+    """Every shown rival at the settings of its tuned curve, each in the set of streams where it is worst."""
     tuned = tuned_rivals() if tuned is None else tuned
+    sets = [streams for streams in sets if streams.known.counted.any()]
     curves = []
     for name in SHOWN_RIVALS:
-        if name in tuned and streams.known.counted.any():
+        if name in tuned and sets:
             rival = tuned[name]
-            means = repeat(rival.kind, rival.parameters, rival.curve, streams).means()
-            on = front(means.delay, means.flips)
-            curves.append(RivalCurve(rival.kind.NAME, means.delay[on], means.flips[on]))
+            means = [repeat(rival.kind, rival.parameters, rival.curve, streams).means() for streams in sets]
+            delay, flips = (np.max([getattr(m, of) for m in means], axis=0) for of in ("delay", "flips"))
+            on = front(delay, flips)
+            curves.append(RivalCurve(rival.kind.NAME, delay[on], flips[on]))
     return curves

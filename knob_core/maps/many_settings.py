@@ -44,6 +44,7 @@ class ManySettings:
         if not settings.on:
             self.gate = self.gate.without_inertia
         self.memory = settings.acting_memory(attentive)
+        self.cool = 1 / settings.temperature
         self.labels = np.ascontiguousarray(branches.frame_labels, np.int64)
         without = respond(branches, Settings(on=False), method)[0]
         self.known = truth(self.labels, without.predicted, branches.content, same_class)
@@ -55,10 +56,9 @@ class ManySettings:
             self.z = np.ascontiguousarray(fused(Inputs(branches.z_static, branches.z_dyn, branches.u_star, g, g)))
             self.weights = self.memory._weights()
             self.shared = _lanes.shared(self.z, self.memory.command(branches.u_star), self.weights)
-        else:
-            self.z_static, self.z_dyn = (
-                np.ascontiguousarray(z, np.float64) for z in (branches.z_static, branches.z_dyn)
-            )
+        else:  # the memory is linear, so its inputs may be cooled instead of its answer
+            self.z_static = np.ascontiguousarray(branches.z_static, np.float64) * self.cool
+            self.z_dyn = np.ascontiguousarray(branches.z_dyn, np.float64) * self.cool
 
     @property
     def frames(self) -> int:
@@ -80,7 +80,8 @@ class ManySettings:
     def _measure(self, zeta: np.ndarray, omega_n: np.ndarray) -> dict[str, np.ndarray]:
         known, (predicted, p_max, nll, out) = self.known, self._scratch()
         if isinstance(self.memory, Attentive):
-            _lanes.attend_lanes(self.z, *self.shared, self.labels, self.weights, zeta, omega_n, predicted, p_max, nll)
+            _lanes.attend_lanes(self.z, *self.shared, self.cool, self.labels, self.weights, zeta, omega_n, predicted,
+                                p_max, nll)  # fmt: skip
         else:
             assert self.memory in (OFF, PLAIN)
             g = self._gates(zeta, omega_n)

@@ -54,10 +54,10 @@ def _conflict(m: np.ndarray, p_z: np.ndarray, w: Weights) -> np.ndarray:
     return np.maximum(0.0, -np.log(m.shape[-1] * w.told * overlap + 1 - w.told))
 
 
-def _shared(memory: np.ndarray, frame: np.ndarray, eye: float) -> np.ndarray:
-    """log[(1 - s) p_m + s p_z] of logits (R, K): s = eye, or as much of it as leaves the memory's class on top."""
-    p_m, p_z, top = _softmax(memory, 1.0), _softmax(frame, 1.0), memory.argmax(-1)[:, None]
-    ahead = np.take_along_axis(p_m, top, -1) - p_m  # (R, K)
+def shared_answer(memory: np.ndarray, frame: np.ndarray, eye: float) -> np.ndarray:
+    """log[(1 - s) p_m + s p_z] of logits (..., K): s = eye, or as much of it as leaves the memory's class on top."""
+    p_m, p_z, top = _softmax(memory, 1.0), _softmax(frame, 1.0), memory.argmax(-1)[..., None]
+    ahead = np.take_along_axis(p_m, top, -1) - p_m  # (..., K)
     against = p_z - np.take_along_axis(p_z, top, -1)
     tie = np.where(against > 0, ahead / np.where(against > 0, ahead + against, 1.0), 1.0)
     share = np.minimum(eye, KEPT * tie.min(-1, keepdims=True))
@@ -95,7 +95,7 @@ def numpy_form(
         scale = np.exp(w.t_0 - w.t_1 * left + w.t_2 * u[:, t] + w.t_3 * np.log(n))
         answer[:, t], g[:, t] = m * scale[:, None], g_t
         if w.eye > 0:
-            answer[:, t] = _shared(answer[:, t], z[:, t] * math.exp(w.t_0), w.eye)
+            answer[:, t] = shared_answer(answer[:, t], z[:, t] * math.exp(w.t_0), w.eye)
     state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0] = m, v, n
 
 
@@ -127,7 +127,7 @@ def _conflict_of(m: np.ndarray, e_z: np.ndarray, sum_z: float, sharp: float, tol
 
 @compiled()
 def _share(memory: np.ndarray, frame: np.ndarray, scale: float, eye: float, e_m: np.ndarray, e_z: np.ndarray) -> None:
-    """Logits of the memory (K,) become those of the answer, in place; as `_shared`."""
+    """Logits of the memory (K,) become those of the answer, in place; as `shared_answer`."""
     top = 0
     for i in range(1, len(memory)):
         if memory[i] > memory[top]:

@@ -41,7 +41,7 @@ def _certainty(x: Tensor) -> Tensor:
     return 1 + (log_p.exp() * log_p).sum(-1) / math.log(x.shape[-1])
 
 
-def _shared(memory: Tensor, frame: Tensor, eye: Tensor) -> Tensor:
+def _shared(memory: Tensor, frame: Tensor, eye: float) -> Tensor:
     """log[(1 - s) p_m + s p_z] of logits (N, K): s = eye, or as much of it as leaves the memory's class on top."""
     xp = namespace(memory)
     p_m, p_z, top = xp.softmax(memory, -1), xp.softmax(frame, -1), memory.argmax(-1, keepdim=True)

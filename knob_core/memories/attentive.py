@@ -172,7 +172,7 @@ def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def largest_h(zeta: np.ndarray) -> np.ndarray:
+def largest_h(zeta: Any) -> Any:
     """The h at which g = 1."""
     return zeta + np.sqrt(zeta * zeta + 1)
 

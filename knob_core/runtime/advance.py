@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import gates, methods
+from knob_core import gates
 from knob_core.gates import Gate
 from knob_core.memories import PLAIN, Attentive, Gap, Inputs
 from knob_core.runtime.answer import Answer, answer
-from knob_core.runtime.sources import Branch, Source
+from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
 
@@ -43,7 +43,7 @@ def advance(
         u_star = source.command(z_seen, z_dyn)
     assert u_star is not None, "a source without a command gives u_star"
     u_star = u_star if whole else np.where(good, u_star, old.u_star)  # (N,)
-    kind = methods.get(source.method).gate
+    kind = gate_of(source)
     u, g, x = _gate(kind, gates.Frame(u_star, old.u_star, elapsed), knobs, settings, old.gate)
     g_now, g_held = (kind.without_inertia.reset(command, *knobs)[1] for command in (u_star, old.u_star))
     now = Inputs(z_static, z_dyn, u_star, g, g_now)

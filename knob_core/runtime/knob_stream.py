@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import methods
 from knob_core import settings as settings_file
 from knob_core._arrays.checks import is_tensor
 from knob_core.runtime import clock as clocks
@@ -30,7 +29,7 @@ from knob_core.runtime import state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer
 from knob_core.runtime.slew import slewed
-from knob_core.runtime.sources import Branch, Source, source_of
+from knob_core.runtime.sources import Branch, Source, gate_of, source_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
 
@@ -56,7 +55,7 @@ class KnobStream:
         if streams is not None and (isinstance(streams, bool) or not isinstance(streams, int) or streams < 1):
             raise ValueError(f"streams is {streams!r}, expected a whole number >= 1 or None")
         self._source: Source = source_of(model, device)
-        self._gate = methods.get(self._source.method).gate
+        self._gate = gate_of(self._source)
         if isinstance(settings, (str, os.PathLike)):
             settings = settings_file.load(os.fspath(settings))
         if settings is None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from knob_core import methods
+from knob_core.gates import Gate
 from knob_core.memories import Attentive
 
 if TYPE_CHECKING:  # `knob_core.wrap` imports this module
@@ -48,6 +50,7 @@ class GatedSource:
         self.model = model.eval().to(device)
         self.device = device
         self.method: str = model.method
+        self.gate: Gate = model.dynamics  # with its own form of Reset Mode
         self.num_classes: int | None = model.num_classes
         self.attentive: Attentive | None = model.attentive
         knobs = getattr(model, "knobs", None)
@@ -60,6 +63,8 @@ class GatedSource:
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         """One picture (H, W, 3) as small as the model takes it, to be kept until its batch."""
+        if picture.shape == (32, 32, 3) and picture.dtype == np.uint8:  # the same without torch's cost per call
+            return np.moveaxis(picture, -1, 0).astype(np.float32) / np.float32(255)
         import torch
 
         from knob_core.runtime.frames import as_images
@@ -81,6 +86,11 @@ class GatedSource:
         if bad.any():
             u_star = np.where(bad.cpu().numpy(), np.nan, u_star)
         return Branch(z_static, z_dyn, u_star)
+
+
+def gate_of(source: Source) -> Gate:
+    """The source's own gate, or its method's."""
+    return getattr(source, "gate", None) or methods.get(source.method).gate
 
 
 def source_of(model: Any, device: str = "auto") -> Source:

@@ -92,6 +92,8 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
         wanted = getattr(like, name)
         if np.shape(arrays[name]) != wanted.shape:
             raise ValueError(f"state {name!r} has shape {np.shape(arrays[name])}, expected {wanted.shape}")
+        if np.asarray(arrays[name]).dtype.kind not in "biuf":
+            raise ValueError(f"state {name!r} has dtype {np.asarray(arrays[name]).dtype}, expected numbers")
         if name != "time" and not np.isfinite(arrays[name]).all():
             raise ValueError(f"state {name!r} has values that are not finite")
     return State(**{name: np.array(arrays[name], dtype=getattr(like, name).dtype) for name in NAMES})

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from knob_core.runtime.sources import Branch, Source
-from knob_core.serving.messages import Frame
-
-MOST = 1e6  # size of a logit that is taken for one
+from knob_core.serving.messages import MAX_LOGIT, Frame
 
 
 class Backbone:
@@ -52,8 +50,8 @@ class Backbone:
         if size != wanted_size and (wanted_size is not None or size < (2 if self.single_branch else 5)):
             raise ValueError(f"{frame.kind} has {size} numbers, expected {wanted_size or 'those of 2 classes or more'}")
         with np.errstate(invalid="ignore"):
-            if np.nanmax(np.abs(frame.content), initial=0.0) > MOST and np.isfinite(frame.content).all():
-                raise ValueError(f"{frame.kind} has numbers above {MOST:g} in size, expected at most that")
+            if np.nanmax(np.abs(frame.content), initial=0.0) > MAX_LOGIT and np.isfinite(frame.content).all():
+                raise ValueError(f"{frame.kind} has numbers above {MAX_LOGIT:g} in size, expected at most that")
 
     def __call__(self, frames: Sequence[Frame]) -> tuple[Branch | None, list[str | None]]:
         """(branch outputs (B, K), cause of failure for every frame); no branch where all failed."""

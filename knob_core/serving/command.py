@@ -25,7 +25,9 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("knob serve", description=__doc__)
     limits = Limits()
     add = found.add_argument
-    kinds = "a shipped model's name, a checkpoint, an .onnx file, module:function, or logits"
+    kinds = (
+        "a shipped model's name, a checkpoint, an .onnx file, module:function, or logits:K where clients send K logits"
+    )
     add("model", nargs="?", default="knob-ode-s0", help=f"{kinds}; default: %(default)s")
     add("--host", default=HOST, help="address to listen on; any but this machine's own needs tokens")
     add("--port", type=int, default=PORT, help="default: %(default)s; 0: any free one")

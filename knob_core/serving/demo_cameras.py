@@ -10,13 +10,15 @@ import argparse
 import asyncio
 import io
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from PIL import Image
 
+from knob_core.client import AsyncStream
 from knob_core.serving.command import HOST, PORT
-from knob_core.serving.messages import pack
 
 CORRUPTIONS = ("shot_noise", "gaussian_noise", "defocus_blur", "fog", "snow", "contrast", "jpeg_compression", "frost")
 GROUPS = ("north", "south")
@@ -55,53 +57,48 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--rate", type=float, default=10.0, help="frames/s of each; default: %(default)s")
     found.add_argument("--frames", type=int, help="of each, then stop; default: without an end")
     found.add_argument("--raw", action="store_true", help="send pixels instead of JPEG files")
+    found.add_argument("--give-up", type=float, default=60.0, help="s without a service; default: %(default)s")
     found.add_argument("--seed", type=int, default=0)
     return found
 
 
-def message(frame: np.ndarray, raw: bool) -> bytes:
-    return pack({"kind": "raw", "shape": list(frame.shape)}, frame.tobytes()) if raw else jpeg(frame)
+async def _camera(given: argparse.Namespace, number: int, told: Counter[str]) -> None:
+    options = {"group": GROUPS[number % len(GROUPS)], "token": given.token, "give_up": given.give_up}
+    async with AsyncStream(given.url, f"camera-{number}", **options) as stream:
+        reading = asyncio.create_task(_read(stream, told))
+        source, sent = frames(number, given.seed), 0
+        due = time.monotonic()
+        while given.frames is None or sent < given.frames:
+            frame = await asyncio.to_thread(next, source)
+            await stream.send(frame if given.raw else jpeg(frame))
+            sent, due = sent + 1, max(due + 1 / given.rate, time.monotonic() - 1.0)
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+        while stream.session.waiting and not reading.done():
+            await asyncio.sleep(0.05)
+        reading.cancel()
 
 
-async def _camera(given: argparse.Namespace, number: int, told: dict[str, int]) -> None:
-    import websockets
-
-    headers = {"Authorization": f"Bearer {given.token}"} if given.token else {}
-    group = GROUPS[number % len(GROUPS)]
-    url = f"{given.url.replace('http', 'ws', 1)}/v1/streams/camera-{number}/socket?group={group}"
-    source, sent = frames(number, given.seed), 0
-    async for socket in websockets.connect(url, additional_headers=headers, max_size=None):
-        reading = asyncio.create_task(_read(socket, told))
-        try:
-            while given.frames is None or sent < given.frames:
-                await socket.send(message(await asyncio.to_thread(next, source), given.raw))
-                sent += 1
-                await asyncio.sleep(1 / given.rate)
-            await asyncio.sleep(0.5)
-            return
-        except websockets.ConnectionClosed:
-            continue  # the service is away: connect again
-        finally:
-            reading.cancel()
-
-
-async def _read(socket: object, told: dict[str, int]) -> None:
-    async for _ in socket:  # type: ignore[attr-defined]
-        told["answers"] += 1
+async def _read(stream: AsyncStream, told: Counter[str]) -> None:
+    while True:
+        told[(await stream.reply())["type"]] += 1
 
 
 async def _run(given: argparse.Namespace) -> None:
-    told = {"answers": 0}
-    cameras = [asyncio.create_task(_camera(given, number, told)) for number in range(given.streams)]
+    told: Counter[str] = Counter()
     report = asyncio.create_task(_report(told))
-    await asyncio.gather(*cameras)
+    await asyncio.gather(*(_camera(given, number, told) for number in range(given.streams)))
     report.cancel()
+    print(_said(told), flush=True)
 
 
-async def _report(told: dict[str, int]) -> None:
+async def _report(told: Counter[str]) -> None:
     while True:
         await asyncio.sleep(5.0)
-        print(f"knob demo-cameras: {told['answers']} answers", flush=True)
+        print(_said(told), flush=True)
+
+
+def _said(told: Counter[str]) -> str:
+    return f"knob demo-cameras: {told['answer']} answers, {told['dropped']} frames dropped, {told['refused']} refused"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -36,6 +36,7 @@ class Metrics:
         )
         self._batch = Histogram("knob_batch_frames", "Frames of a batch", buckets=SIZES, registry=registry)
         self._model = Counter("knob_model_seconds", "Time in the model", registry=registry)
+        self._cpu = Counter("knob_model_cpu_seconds", "CPU time in the model, of its own thread", registry=registry)
         self._steps = Counter("knob_step_seconds", "Time in memory, gate and answers", registry=registry)
         self._gate = Counter("knob_gate_sum", "Sum of g over answered frames", registry=registry)
         registry.register(Standing(engine, keeper))
@@ -45,6 +46,7 @@ class Metrics:
         self._frames.inc(len(batch.answers))
         self._batch.observe(batch.frames)
         self._model.inc(batch.model)
+        self._cpu.inc(batch.model_cpu)
         self._steps.inc(batch.steps)
         self._gate.inc(sum(answer["g"] or 0.0 for _, answer in batch.answers))
         flips = excess = 0

@@ -43,6 +43,7 @@ class Batch:
     answers: list[tuple[Waiting, Answer]]
     causes: list[tuple[Waiting, str]]  # frames that could not be stepped, and why
     model: float  # s
+    model_cpu: float  # s of this thread's own: all of it where the model has one thread
     steps: float  # s: memory, gate, answers
 
     @property
@@ -63,9 +64,9 @@ class Stepper:
 
     def step(self, items: Sequence[Waiting], table: KnobTable, leaving: Iterable[Stream] = ()) -> Batch:
         """Frames of a batch, in order; rows of streams that are `leaving` are free from now on."""
-        began = time.monotonic()
+        began, cpu = time.monotonic(), time.thread_time()
         branch, causes = self.backbone([item.frame for item in items])
-        computed = time.monotonic()
+        computed, cpu = time.monotonic(), time.thread_time() - cpu
         done: list[tuple[Waiting, Answer]] = []
         with self.lock:
             self.release(leaving)
@@ -82,7 +83,7 @@ class Stepper:
                 elif good:
                     done += self._round([items[place] for place in good], good, branch, table, causes)
         failed = [(item, cause) for item, cause in zip(items, causes, strict=True) if cause is not None]
-        return Batch(done, failed, computed - began, time.monotonic() - computed)
+        return Batch(done, failed, computed - began, cpu, time.monotonic() - computed)
 
     def release(self, leaving: Iterable[Stream]) -> None:
         for stream in leaving:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import drag, knob, message, open_console, settle, value
+from PIL import Image
 
 from app.figures.packed import unpack
 from knob_core import settings as settings_file
+from knob_core.palette import PALETTES
 from knob_core.settings import Settings
 
 pytestmark = pytest.mark.browser
@@ -118,7 +120,7 @@ def test_keyboard(console: Any) -> None:
     assert value(console, "ζ") == 1.0
     settle(console)
     assert message(console)["caption"].endswith("ζ 1, ωₙ 0.4, attentive memory")
-    assert "ζ 1" in knob(console, "ζ").get_attribute("aria-valuetext")
+    assert knob(console, "ζ").get_attribute("aria-valuetext").startswith("1, ")  # in words: critically damped
 
 
 def test_typed_values(console: Any) -> None:
@@ -435,7 +437,14 @@ def test_export_and_load(console: Any) -> None:
 def test_the_picture_can_be_saved(console: Any) -> None:
     with console.expect_download() as caught:
         console.get_by_role("button", name="PNG").click()
-    assert Path(caught.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    with Image.open(caught.value.path()) as saved:
+        assert saved.format == "PNG" and saved.width > 2 * console.locator(".scope canvas").bounding_box()["width"]
+        pixels = np.asarray(saved.convert("RGB"))
+    for colour in ("gate", "confidence", "severity"):  # the scope is in it, in its colours
+        wanted = [int(PALETTES["light"][colour][i : i + 2], 16) for i in (1, 3, 5)]
+        assert (np.abs(pixels - np.array(wanted)).max(axis=-1) < 8).sum() > 100, colour
+    rows = pixels[2 * 34 : 2 * 86]  # the read-outs' numbers
+    assert (rows.max(axis=-1) < 80).sum() > 500
 
 
 def test_touch(app: str, chrome: Any) -> None:

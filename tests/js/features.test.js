@@ -54,6 +54,7 @@ const figure = {
       x0: 0,
       dx: 1,
       y0: 0,
+      ygap: 0,
       yaxis: "y2",
       colorscale: [
         [0, "wrong/0"],

@@ -125,3 +125,45 @@ def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
     assert torch.equal(torch.get_rng_state(), before)
     assert all(p.requires_grad and not p.is_meta for p in loaded.parameters())
     assert not any(b.is_meta for b in loaded.buffers())
+
+
+def test_the_form_of_reset_mode_comes_back(saved: Path, tmp_path: Path) -> None:
+    """Files without it are literal, as all were; a normalised one has the settled gate at its own knobs."""
+    old = checkpoint.load(saved)
+    assert old.reset_reference is None
+    u_star = torch.linspace(-3, 3, 7)
+    assert torch.equal(old.gate(u_star, "reset"), old.gate(u_star, "literal"))
+    old.normalise_reset()
+    checkpoint.save(old, tmp_path / "new.safetensors", half=True)
+    new = checkpoint.load(tmp_path / "new.safetensors")
+    with torch.inference_mode():
+        torch.testing.assert_close(new.gate(u_star, "reset"), torch.sigmoid(u_star))
+        new.knobs.omega_n = 0.2
+        assert (new.gate(u_star, "reset") - 0.5).abs().max() < 0.4  # turned down, it shrinks
+        torch.testing.assert_close(
+            new.gate(u_star, "literal"), checkpoint.load(saved).dynamics.reset_g(u_star, *new.knob_values)
+        )
+
+
+@pytest.mark.parametrize(
+    "found", ["1", '"normalised"', '{"form": "other", "kappa": 0.1}', '{"form": "normalised", "kappa": 0}']
+)
+def test_an_unknown_form_of_reset_mode_is_refused(saved: Path, found: str) -> None:
+    header = checkpoint.read_header(saved)
+    save_file(load_file(saved), saved, {"knob": json.dumps({**header, "reset": json.loads(found)})})
+    with pytest.raises(ValueError, match=r"has reset .*, expected the form 'normalised'"):
+        checkpoint.load(saved)
+
+
+def test_what_the_static_branch_reads_comes_back(saved: Path, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = models.build("knob-ode", width=4, static_reads="stages").eval()
+    checkpoint.save(model, tmp_path / "m.safetensors")
+    loaded = checkpoint.load(tmp_path / "m.safetensors")
+    images = torch.rand(2, 3, 32, 32)
+    assert loaded.reads_stages and torch.equal(loaded(images).z_static, model(images).z_static)
+    assert not checkpoint.load(saved).reads_stages
+    header = checkpoint.read_header(saved)
+    save_file(load_file(saved), saved, {"knob": json.dumps({**header, "static_reads": "pixels"})})
+    with pytest.raises(ValueError, match="names no model of ours"):
+        checkpoint.load(saved)

@@ -95,3 +95,30 @@ def test_the_table_knows_its_methods() -> None:
         methods.get("knob")
     assert len({method.colour for method in methods.METHODS.values()}) == len(methods.METHODS)
     assert len({method.marker for method in methods.METHODS.values()}) == len(methods.METHODS)
+
+
+@each_kind
+def test_normalised_reset_is_the_settled_gate_at_the_trained_knobs(kind: gates.Gate) -> None:
+    u_star = command()
+    own = kind.normalised(float(kind.kappa(ZETA, OMEGA)))
+    np.testing.assert_allclose(own.reset_g(u_star, ZETA, OMEGA), kind.without_inertia.reset_g(u_star, ZETA, OMEGA))
+    np.testing.assert_array_equal(own.reset(u_star, ZETA, OMEGA)[1], own.reset_g(u_star, ZETA, OMEGA))
+    np.testing.assert_array_equal(own.run(u_star, ZETA, OMEGA).g, kind.run(u_star, ZETA, OMEGA).g)  # streams: the same
+    gain, share, rest = own.one_step(ZETA, 0.3)
+    if kind.gated:
+        expected = rest + share * (gates.sigmoid(gain * u_star) - rest)
+        np.testing.assert_allclose(expected, own.reset_g(u_star, ZETA, 0.3), atol=1e-12)
+    assert kind.reference is None  # the table's own object stays literal
+    np.testing.assert_array_equal(own.normalised(None).reset_g(u_star, ZETA, 0.3), kind.reset_g(u_star, ZETA, 0.3))
+
+
+@pytest.mark.parametrize("kind", [FIRST_ORDER, SECOND_ORDER], ids=["first", "second"])
+def test_turning_does_to_the_normalised_gate_what_it_does_to_the_literal_one(kind: gates.Gate) -> None:
+    """Slower knobs bring the gate nearer to 0.5, quicker ones drive it out: by the ratio of one-step gains."""
+    own = kind.normalised(float(kind.kappa(ZETA, OMEGA)))
+    g = [float(own.reset_g(np.array(1.0), ZETA, omega_n)) for omega_n in (0.1, 0.3, OMEGA, 1.0)]
+    assert g == sorted(g) and g[0] > 0.5
+    ratio = float(kind.kappa(ZETA, 0.3) / kind.kappa(ZETA, OMEGA))
+    assert g[1] == pytest.approx(1 / (1 + np.exp(-ratio)))
+    with pytest.raises(ValueError, match=r"reference is 0\.0, expected kappa"):
+        kind.normalised(0.0)

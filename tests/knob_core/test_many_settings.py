@@ -20,12 +20,16 @@ from knob_core.runtime import KnobStream
 from knob_core.settings import Settings
 
 WEIGHTS = Attentive(
-    a=0.25, b=2.15, c=0.98, d=0.5, tau=0.8, eps=0.0023, t_0=0.14, t_1=2.4, t_2=0.13, t_3=0.05, u_mean=0.45, u_scale=0.7
-)
+    a=0.25, b=2.15, c=0.98, d=0.5, tau=0.8, eps=0.0023, t_0=0.14, t_1=2.4, t_2=0.13, t_3=0.05, u_mean=0.45, u_scale=0.7,
+    brake=0.4, eye=0.15,
+)  # fmt: skip
 SETTINGS = {
     "attentive": Settings(weights=WEIGHTS),
+    "attentive without brake and eye": Settings(weights=replace(WEIGHTS, brake=0.0, eye=0.0)),
     "attentive, as shipped without a fit": Settings(),
-    "plain": Settings(memory="plain"),
+    "attentive at a temperature": Settings(weights=WEIGHTS, temperature=1.7),
+    "attentive without eye at a temperature": Settings(weights=replace(WEIGHTS, eye=0.0), temperature=0.6),
+    "plain": Settings(memory="plain", temperature=1.4),
     "no memory": Settings(memory="off"),
     "reset": Settings(mode="reset"),
     "off": Settings(on=False),
@@ -126,7 +130,7 @@ def test_equal_to_the_runtime_frame_by_frame_at_20_settings_of_the_shipped_model
         assert_same({name: x[place] for name, x in found.items()}, wanted)
 
 
-@pytest.mark.parametrize("settings", [SETTINGS["attentive"], SETTINGS["plain"]], ids=["attentive", "plain"])
+@pytest.mark.parametrize("settings", list(SETTINGS.values())[:6], ids=list(SETTINGS)[:6])
 def test_machine_code_and_numpy_form_agree(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     branches = change_branches.made_up(4, 50)
     zeta, omega_n = knobs(5)

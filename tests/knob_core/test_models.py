@@ -113,7 +113,7 @@ def test_streams_teach_the_knobs() -> None:
 def test_unknown_models_are_refused(arguments: tuple) -> None:
     with pytest.raises(ValueError, match=r"must be"):
         models.build(*arguments)
-    with pytest.raises(ValueError, match="mode must be one of reset, settled"):
+    with pytest.raises(ValueError, match="mode must be one of reset, literal, settled"):
         models.build("static", 8).predict(torch.rand(1, 3, 32, 32), "continuous")
 
 
@@ -137,3 +137,31 @@ def test_stage_statistics_are_mean_and_standard_deviation() -> None:
     mean, std = models.stage_statistics(maps).chunk(2, 1)
     torch.testing.assert_close(mean, maps.mean((2, 3)))
     torch.testing.assert_close(std, maps.std((2, 3), correction=0).clamp_min(1e-3), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["knob-ia", "ode-lite", "knob-ode"])
+def test_the_static_branch_may_read_the_earlier_stages(method: str) -> None:
+    torch.manual_seed(0)
+    model = models.build(method, width=8, static_reads="stages").eval()
+    images = torch.rand(3, 3, 32, 32)
+    features, statistics = model.encode(images)
+    assert (features.shape, statistics.shape) == ((3, 64), (3, 14 * 8))
+    final, first, second, third = model.encoder.stages(images)
+    expected = torch.cat([models.stage_statistics(stage) for stage in (first, second, third)], 1)
+    assert torch.equal(statistics, expected) and torch.equal(features, final)
+    outputs = model(images)
+    moved = model.decide(features + 1, statistics)
+    assert torch.equal(moved.z_static, outputs.z_static) and not torch.equal(moved.z_dyn, outputs.z_dyn)
+    plain = models.build(method, width=8).eval()
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(plain.decide(features, statistics), plain.decide(features, statistics[:, :16]), strict=True)
+    )
+
+
+def test_the_papers_static_branch_is_the_default_and_the_only_one_without_a_gate() -> None:
+    assert models.build("knob-ode", width=8).static_reads == "features"
+    with pytest.raises(ValueError, match="static_reads must be features for static"):
+        models.build("static", width=8, static_reads="stages")
+    with pytest.raises(ValueError, match="static_reads must be one of features, stages"):
+        models.build("knob-ode", width=8, static_reads="pixels")

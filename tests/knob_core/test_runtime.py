@@ -649,6 +649,14 @@ def test_a_gap_is_answered_in_the_shape_of_the_frames_before_it():
     assert np.ndim(single.step(np.array([1.0, 2.0])).label) == np.ndim(single.step(None).label) == 0
 
 
+def test_a_state_of_objects_is_refused_by_name() -> None:
+    stream = KnobStream("knob-ode-s0")
+    stream.step(np.zeros((32, 32, 3), np.uint8))
+    state = stream.state_dict()
+    with pytest.raises(ValueError, match="state 'gate' has dtype object, expected numbers"):
+        stream.load_state_dict({**state, "gate": np.full(state["gate"].shape, None, object)})
+
+
 def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> None:
     goals = Goals(delay=3)
     stream = KnobStream(wrap.classifier(lambda frames: frames), settings=Settings(goals=goals, temperature=1.7))

@@ -175,6 +175,11 @@ def test_without_goals_the_soft_measure_decides_and_unknown_ones_are_refused() -
         find(m, Goals(), "speed")
 
 
+def test_of_equally_good_settings_the_nearest_to_home() -> None:
+    m = made(3, 5)
+    assert find(m, Goals(excess_flips=1.0)).zeta == 1.0 and np.isclose(find(m, Goals()).omega_n, 10**-0.5)
+
+
 # Frontier
 
 
@@ -212,7 +217,7 @@ def test_the_frontier_is_the_report_s_for_the_same_streams() -> None:
     value = np.geomspace(0.05, 2, 8)
     empty = Curve(value, np.ones(8), *np.zeros((3, 8)))
     tuned = {"ema-logits": Tuned(RIVALS["ema-logits"], {}, empty, 0.0, 1)}
-    (curve,) = rival_curves(streams, tuned)
+    (curve,) = rival_curves([streams], tuned)
     assert isinstance(curve, RivalCurve) and curve.name == "EMA of logits"
     delays = (2.0, 3.0, 5.0)
     report = evaluate(tuned, streams, delays, draws=1).rows["ema-logits"].flips[0]

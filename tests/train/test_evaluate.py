@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from knob_core import data, metrics, models
+from knob_core import checkpoint, data, metrics, models
 from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import cifar10c
 from knob_core.data.pixels import to_unit
@@ -18,7 +18,7 @@ from knob_core.methods import GATED
 from knob_core.metrics import temperature_scaling
 from tests.helpers import tiny_family
 from train import corrupt, evaluate
-from train.measuring import branch_cache, branch_outputs, cell_metrics
+from train.measuring import branch_cache, branch_outputs, cell_metrics, plain_rivals, probe_tables
 from train.measuring.branch_cache import BranchCache
 from train.measuring.cell_images import HELD_OUT, UNITS, CellPixels, HeldOutPixels
 
@@ -129,7 +129,7 @@ def test_probes_are_written_for_every_gated_method_in_both_modes(done: Path) -> 
     e1, e2 = (result_tables.read(done / "results" / f"{name}.csv") for name in ("e1", "e2_test"))
     for frame in (e1, e2):
         assert set(zip(frame["method"], frame["mode"], strict=True)) == {
-            (method, mode) for method in GATED for mode in models.MODES
+            (method, mode) for method in GATED for mode in ("reset", "settled")
         }
     assert (e1["t_eff_q25"].dropna() >= 1).all()
     assert (e1["csr_q75"].dropna() <= 1).all()
@@ -225,3 +225,96 @@ def test_a_missing_result_file_says_how_to_make_it(tmp_path: Path) -> None:
         result_tables.read(tmp_path / "x.csv", "python -m train.evaluate")
     frame = result_tables.write([{"a": 1, "b": 0.123456789}], tmp_path / "x.csv")
     assert frame.equals(pd.DataFrame({"a": [1], "b": [0.123457]}))
+
+
+def test_a_range_is_a_part_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures 250 to 259 have the pixels that they have in an evaluation of all."""
+    images, labels, _ = data.load_sample()
+    whole = CellPixels(images[:260], labels[:260])
+    part = CellPixels(images[250:260], labels[250:260], first=250)
+    for unit in ("shot_noise", "clean"):
+        for a, b in zip(whole.render(unit), part.render(unit), strict=True):
+            assert np.array_equal(a[250:], b)
+    assert part.identity != CellPixels(images[250:260], labels[250:260]).identity
+    with pytest.raises(ValueError, match="first is 100, expected a multiple of 250"):
+        CellPixels(images, labels, first=100)
+
+
+def test_the_command_takes_a_range(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(done, "range", "--first", "250") == 0
+    printed = capsys.readouterr().out
+    assert "20 images from 250 on" in printed and "s for branch outputs" in printed
+    assert result_tables.read_note(done / "range")["first_image"] == 250
+    assert run(done, "bad", "--first", "100") == 2
+    assert "--first is 100" in capsys.readouterr().err
+    assert run(done, "bad", "--first", "1000") == 2  # the sample has no more
+
+
+def test_errors_and_differences_belong_to_the_summary(done: Path) -> None:
+    summary = result_tables.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
+    errors = result_tables.read(done / "results" / "errors.csv")
+    for row in errors.itertuples():
+        assert row.value == pytest.approx(summary.loc[(row.method, row.scope, row.output), row.score], abs=2e-5)
+    assert (errors["error"] >= 0).all()
+    differences = result_tables.read(done / "results" / "differences.csv")
+    assert set(differences["method"]) == {"knob-ia", "ode-lite", "knob-ode"}
+    chosen = differences.query("method == 'knob-ode' and output == 'settled' and scope == '3 of 19' and seed == 'all'")
+    for rival, other in (
+        ("constant gate", ("knob-ode", "constant")),
+        ("Static, T (clean)", ("static", "fused_t_clean")),
+    ):
+        row = chosen[(chosen["rival"] == rival) & (chosen["score"] == "nll")].iloc[0]
+        theirs = summary.loc[(other[0], "3 of 19", other[1]), "nll"]
+        assert row["difference"] == pytest.approx(
+            summary.loc[("knob-ode", "3 of 19", "settled"), "nll"] - theirs, abs=2e-5
+        )
+        assert row["low"] <= row["difference"] <= row["high"]
+    assert "Static, smoothed" not in set(differences["rival"])  # not among these models
+
+
+def test_plain_rivals_are_chosen_on_held_out_images(done: Path) -> None:
+    """Cross-entropy is convex in a constant gate: no other constant on a grid is better on those images."""
+    images, labels, _ = data.load_sample()
+    held = HeldOutPixels(images[-40:], labels[-40:])
+    (member,) = branch_outputs.load([done / "checkpoints" / "knob-ia-s0.safetensors"])
+    found = branch_outputs.compute([member], held.render(HELD_OUT[1])[0])[member.branches]
+    truth = held.labels[held.order(HELD_OUT[1])]
+    loss = [
+        metrics.cross_entropy(found.z_static + c * (found.z_dyn - found.z_static), truth).mean()
+        for c in np.linspace(0, 1, 101)
+    ]
+    chosen = plain_rivals.choose(found, truth)
+    assert chosen.constant == pytest.approx(np.argmin(loss) / 100, abs=0.011)
+    assert chosen.better == ("dyn" if loss[-1] < loss[0] else "static")
+    written = result_tables.read(done / "results" / "plain_rivals.csv").set_index("method")
+    assert written.loc["knob-ia", "constant"] == pytest.approx(chosen.constant, abs=1e-3)
+    z = chosen.logits(found)["constant"]
+    expected = chosen.constant * found.z_dyn + (1 - chosen.constant) * found.z_static
+    np.testing.assert_allclose(z, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_rival_has_a_name_of_its_own(tmp_path: Path) -> None:
+    model = tiny_family.family()["static"]
+    for variant in ({}, {"variant": "smoothed"}):
+        checkpoint.save(model, tmp_path / f"{len(variant)}.safetensors", {"seed": 0, **variant})
+    names = [member.name for member in branch_outputs.load(branch_outputs.find([tmp_path]))]
+    assert names == ["static-s0", "static-smoothed-s0"]
+
+
+def test_e1_ranks_the_same_samples_at_every_level() -> None:
+    t_eff = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], (8, 1)).T + np.linspace(0, 0.1, 8)  # (5 severities, 8 pictures)
+    levels = probe_tables.rank_levels(t_eff, np.arange(1.0, 6))
+    assert levels["severity_medians"] == levels["cell_medians"] == pytest.approx(1)
+    assert 0.9 < levels["samples"] < 1
+    assert levels["samples_error"] >= 0
+    shuffled = probe_tables.rank_levels(t_eff[[2, 0, 4, 1, 3]], np.arange(1.0, 6))
+    assert shuffled["severity_medians"] == pytest.approx(0.3)
+
+
+def test_the_gate_stands_beside_p_max(done: Path) -> None:
+    frame = result_tables.read(done / "results" / "e2_rivals.csv")
+    assert set(frame["score"]) == {"gate", "p_max dynamic", "p_max static"}
+    for _, part in frame.groupby("method"):
+        auc = part.set_index("score")["auc_oa"]
+        behind = part.set_index("score")["gate_less_this"]
+        assert behind["p_max static"] == pytest.approx(auc["gate"] - auc["p_max static"], abs=1e-5)

@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 
 from knob_core import checkpoint
 from train import fit
-from train.training import loop, saved_state
+from train.training import loop, run_lock, saved_state
 
 State = dict[str, torch.Tensor]
 
@@ -71,6 +71,38 @@ def test_a_run_ends_with_a_checkpoint_and_a_history(tmp_path: Path) -> None:
 def test_all_methods_of_a_seed_share_one_encoder(tmp_path: Path) -> None:
     states = [tiny_run.run(tmp_path, method, tiny_run.WARM_TINY) for method in ("static", "knob-ia")]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0] if name.startswith("encoder."))
+
+
+@pytest.mark.slow
+def test_the_smoothed_rival_is_static_with_other_labels_on_a_given_encoder(tmp_path: Path) -> None:
+    tiny_run.run(tmp_path, "static", tiny_run.WARM_TINY)
+    given = tmp_path / "pocket" / "static-s0" / "final.safetensors"
+    place = replace(tiny_run.place(tmp_path / "other"), encoder=given)
+    heads = [fit.fit(method, tiny_run.WARM_TINY, 0, place).state_dict() for method in ("static", "static-smoothed")]
+    whole = load_file(given)
+    assert all(
+        torch.equal(state[name], whole[name]) for state in heads for name in whole if name.startswith("encoder.")
+    )
+    assert all(torch.equal(heads[0][name], whole[name]) for name in whole)  # the same labels: the same fit
+    assert not torch.equal(heads[1]["static_head.out.weight"], heads[0]["static_head.out.weight"])
+    header = checkpoint.read_header(tmp_path / "other" / "pocket" / "static-smoothed-s0" / "final.safetensors")
+    assert (header["method"], header["variant"]) == ("static", "smoothed")
+    assert not (tmp_path / "other" / "pocket" / "warm-s0").exists()
+
+
+@pytest.mark.slow
+def test_three_gates_three_fits_and_reset_mode_at_the_trained_knobs(tmp_path: Path) -> None:
+    recipe = replace(tiny_run.WARM_TINY, streams_teach="command", reset_form="normalised")
+    methods = ("knob-ia", "ode-lite", "knob-ode")
+    states = [tiny_run.run(tmp_path, method, recipe) for method in methods]
+    commands = [state["command.net.0.weight"] for state in states]
+    assert not torch.equal(commands[0], commands[1]) and not torch.equal(commands[1], commands[2])
+    u_star = torch.linspace(-2, 2, 5)
+    for method in methods:
+        model = checkpoint.load(tmp_path / "pocket" / f"{method}-s0" / "final.safetensors")
+        with torch.inference_mode():
+            torch.testing.assert_close(model.gate(u_star, "reset"), torch.sigmoid(u_star))
+        assert (model.reset_reference is None) is (method == "knob-ia")
 
 
 @pytest.mark.slow
@@ -173,3 +205,39 @@ def test_the_curriculum_climbs_as_the_paper_says() -> None:
     tops = [loop.top_severity(fit.RECIPES["pocket"], 0, epoch) for epoch in (0, 5, 6, 11, 12, 19)]
     assert tops == [2, 2, 3, 3, 5, 5]
     assert loop.top_severity(fit.RECIPES["pocket"], 1, 0) == 5
+
+
+def test_two_processes_do_not_train_one_run(tmp_path: Path) -> None:
+    """The second one is told who is at work, and the first one ends as if it had been alone."""
+    pid = in_a_child(lambda: slowly(tmp_path))
+    folder = tmp_path / "pocket" / "knob-ode-s0"
+    try:
+        while not (folder / "state.safetensors").exists():
+            time.sleep(0.05)
+        with pytest.raises(OSError, match=f"process {pid} trains in .*knob-ode-s0; wait for it"):
+            tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)  # a killed one leaves no lock behind
+
+
+def test_a_second_process_waits_for_the_encoder(tmp_path: Path) -> None:
+    with run_lock.locked(tmp_path):
+        pid = in_a_child(lambda: run_lock.locked(tmp_path, wait=True).__enter__())
+        time.sleep(0.2)
+        assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_held_out_pictures_are_not_trained_on(tmp_path: Path) -> None:
+    place = tiny_run.place(tmp_path)
+    (training, _), (held, _) = place.split(replace(tiny_run.WARM_TINY, limit=160, validation=40))
+    assert len(training) == 160 and len(held) == 40
+    with pytest.raises(ValueError, match="limit is 200, expected at most 160, since 40 of 200 are held out"):
+        place.split(replace(tiny_run.WARM_TINY, limit=200, validation=40))
+
+
+def test_a_recipe_that_nothing_can_be_trained_with_is_a_wrong_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fit.main(["--method", "static", "--set", "batch=7"]) == 2
+    assert capsys.readouterr().err == "train.fit: batch is 7, expected a multiple of chunk, which is 64\n"

@@ -21,7 +21,7 @@ from knob_core import checkpoint
 from knob_core.assets import ASSETS
 from knob_core.data import Images
 from knob_core.inference import over_batches
-from knob_core.models import METHODS, GatedClassifier, Outputs
+from knob_core.models import METHODS, MODES, GatedClassifier, Outputs
 
 CHECKPOINTS = ASSETS / "checkpoints"
 
@@ -48,14 +48,25 @@ class Member:
     encoder: str  # digest of the encoder's weights
     branches: str  # digest of all that its branch outputs depend on
     trim: float = 0.0  # what train.trim added to u*
+    variant: str = ""  # a rival's own way of training; empty for a method of the family
+
+    @property
+    def title(self) -> str:
+        """What tables call it: a method of the family, or `static-smoothed`."""
+        return f"{self.method}-{self.variant}" if self.variant else self.method
 
     @property
     def name(self) -> str:
-        return f"{self.method}-s{self.seed}"
+        return f"{self.title}-s{self.seed}"
 
     @property
     def gated(self) -> bool:
         return _gated(self.model)
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The gates to measure; the literal Reset Mode only where it is not the model's own."""
+        return MODES if self.model.reset_reference is not None else tuple(mode for mode in MODES if mode != "literal")
 
 
 def _gated(model: GatedClassifier) -> bool:
@@ -84,8 +95,9 @@ def load(paths: Sequence[Path], device: str | torch.device = "cpu") -> list[Memb
         if not isinstance(header.get("seed"), int):
             raise ValueError(f"{path} does not say which seed it was trained with")
         trim = header.get("trim", {}).get("offset", 0.0)
-        members.append(replace(member(checkpoint.load(path, device), header["seed"]), trim=float(trim)))
-    members.sort(key=lambda m: (m.seed, METHODS.index(m.method)))
+        own = member(checkpoint.load(path, device), header["seed"])
+        members.append(replace(own, trim=float(trim), variant=str(header.get("variant", ""))))
+    members.sort(key=lambda m: (m.seed, METHODS.index(m.method), m.variant))
     names = [m.name for m in members]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -127,5 +139,6 @@ def compute(members: Sequence[Member], images: Images | Tensor) -> dict[str, Bra
 
 def _decide(models: Sequence[GatedClassifier], images: Tensor) -> tuple[Tensor, ...]:
     """Outputs of models with one encoder, three for each, on the CPU."""
-    encoded = max(models, key=_gated).encode(images)  # a gated model's `encode` gives all that the others read
+    widest = max(models, key=lambda model: (model.reads_stages, _gated(model)))
+    encoded = widest.encode(images)  # gives all that the others read
     return tuple(x.float().cpu() for model in models for x in model.decide(*encoded))

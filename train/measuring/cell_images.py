@@ -13,7 +13,7 @@ import numpy as np
 
 from knob_core.corruptions import NAMES, TRAINING
 from knob_core.data import Images, Labels, cifar10c
-from knob_core.data.cifar10c import PIXELS_VERSION, SEVERITIES
+from knob_core.data.cifar10c import CHUNK, PIXELS_VERSION, SEVERITIES
 
 CLEAN = "clean"
 UNITS = (CLEAN, *NAMES)
@@ -22,7 +22,11 @@ HELD_OUT = ("held-out clean", "held-out corrupted")  # training images that no m
 
 @dataclass(frozen=True)
 class CellPixels:
-    """N test images under everything; from the files in `official` where they are given."""
+    """N test images under everything; from the files in `official` where they are given.
+
+    They are the images of the test split from place `first` on, and have the pixels of that place: a range of a whole
+    evaluation is a part of it, image by image.
+    """
 
     images: Images  # (N, 3, 32, 32)
     labels: Labels  # (N,)
@@ -30,13 +34,20 @@ class CellPixels:
     official: Path | None = None
     device: str = "cpu"
     units: tuple[str, ...] = UNITS
+    first: int = 0
+
+    def __post_init__(self) -> None:
+        if self.first < 0 or self.first % CHUNK:
+            raise ValueError(
+                f"first is {self.first}, expected a multiple of {CHUNK}: noise is seeded by so many images"
+            )
 
     @property
     def identity(self) -> str:
-        """Names these pixels: another count, seed, recipe or source has another."""
+        """Names these pixels: another range, seed, recipe or source has another."""
         source = "official" if self.official else f"own{PIXELS_VERSION}-seed{self.seed}-{self.device.split(':')[0]}"
         digest = hashlib.sha256(np.ascontiguousarray(self.images).data).hexdigest()[:8]
-        return f"{source}-{len(self.labels)}-{digest}"
+        return f"{source}-{f'from{self.first}-' if self.first else ''}{len(self.labels)}-{digest}"
 
     def severities(self, unit: str) -> tuple[int, ...]:
         return (0,) if unit == CLEAN else SEVERITIES
@@ -46,12 +57,13 @@ class CellPixels:
         if unit == CLEAN:
             return [self.images]
         if self.official is not None:
-            read = [cifar10c.read(self.official, unit, s, len(self.labels)) for s in SEVERITIES]
+            stop = self.first + len(self.labels)
+            read = [cifar10c.read(self.official, unit, s, stop) for s in SEVERITIES]
             for _, labels in read:
-                if not np.array_equal(labels, self.labels):
+                if not np.array_equal(labels[self.first :], self.labels):
                     raise ValueError(f"labels.npy in {self.official} are not those of the CIFAR-10 test split")
-            return [images for images, _ in read]
-        return [cifar10c.make(self.images, unit, s, self.seed, self.device) for s in SEVERITIES]
+            return [images[self.first :] for images, _ in read]
+        return [cifar10c.make(self.images, unit, s, self.seed, self.device, first=self.first) for s in SEVERITIES]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ def write(made: LibraryBranches, root: Path) -> int:
             arrays = (np.stack([getattr(part, a) for part in parts]) for a in ("z_static", "z_dyn", "u_star"))
             library.save(root / name, *arrays, labels=made.labels.astype(np.int16))
             written[name] = sha256(root / name)
-        cells.append({"method": member.method, "seed": member.seed, "noise_seed": NOISE_SEED, "file": name})
+        form = {"reset_reference": r} if (r := member.model.reset_reference) is not None else {}
+        cells.append({"method": member.method, "seed": member.seed, "noise_seed": NOISE_SEED, "file": name, **form})
         for corruption in stream_images.CORRUPTIONS:
             for schedule in stream_images.LIBRARY_SCHEDULES:
                 unit = stream_images.unit(corruption, schedule)

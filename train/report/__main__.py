@@ -16,7 +16,7 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import commands
 from train.measuring.stream_tables import FIRST
-from train.report import filters, markdown_tables, published, readings, readme
+from train.report import filters, markdown_tables, published, readings, readme, rivals, sensitivity
 from train.report.claims import claims
 from train.report.result_set import Results
 
@@ -49,12 +49,15 @@ def document(results: Results, figures: str) -> str:
         "Reset Mode, the settled gate and each branch alone, all 19 corruptions:",
         markdown_tables.outputs_table(results),
         picture("severities", "Accuracy and debiased calibration error by severity, a line a method"),
+        *rivals.section(results),
         "### Temperature scaling",
         markdown_tables.temperature_table(results),
         readings.temperature(results),
         "### Published anchors",
         "Not measured here, except ours; standard 15 corruptions.",
         markdown_tables.anchors_table(results),
+        *rivals.official_section(results),
+        *rivals.flips_section(results),
         "## Table 2: cost",
         markdown_tables.cost_table(results),
         readings.cost(results),
@@ -65,11 +68,16 @@ def document(results: Results, figures: str) -> str:
         "ECE_deb, Reset Mode:",
         markdown_tables.corruption_table(results, "ece_deb", 3),
         "## E-1: fusion as a temperature",
+        "Corrupted pictures alone, so that all three levels rank the same samples; ± is the error over pictures:",
         markdown_tables.e1_table(results),
+        "The paper says that CSR falls with severity, overall, where the branches agree, and where they do not:",
+        markdown_tables.csr_table(results),
         picture("e1", "CSR and T_eff by severity; reliability and per-bin error by agreement of the branches"),
         readings.e1(results),
         "## E-2: the gate leans towards the better branch",
         markdown_tables.e2_table(results),
+        "Against what needs no gate, each branch's own confidence (corrupted pictures; ± over pictures):",
+        markdown_tables.e2_rivals_table(results),
         picture("e2", "AUC of the gate against both advantages, polarisation and knobs over the epochs"),
         readings.e2(results),
         "## E-3: the dynamics",
@@ -79,6 +87,7 @@ def document(results: Results, figures: str) -> str:
         "Measured / theory, mean over seeds; times in frames:",
         markdown_tables.step_table(results),
         *filters.section(results, picture("change_filters", "Excess flips and NLL against mean delay, every filter")),
+        *sensitivity.section(results, picture("sensitivity", "Maps of six measures over damping and frequency")),
         "## Streams: what an operator gets",
         f"Frames before the {FIRST}th are left out. ECE_deb of a perfectly calibrated predictor on one "
         "stream: about "

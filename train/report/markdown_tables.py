@@ -10,10 +10,12 @@ from knob_core.corruptions import NAMES as CORRUPTIONS
 from knob_core.corruptions import TRAINING
 from knob_core.library import benchmark
 from knob_core.methods import DEFAULT, METHODS, PLAINEST
+from knob_core.metrics.clustered import Estimate
 from train.report import published
 from train.report.claims import claims, noise_streams
 from train.report.result_set import NAMES, Results, Spread, markdown, number
 
+E2_SCORES = ("gate", "p_max dynamic", "p_max static")
 ANCHORED = (PLAINEST, DEFAULT)  # of ours, beside what others published
 VARIANTS = (
     *METHODS,
@@ -36,31 +38,27 @@ def verdicts(results: Results) -> str:
 
 def main_table(results: Results) -> str:
     """Table 1, ours and the paper's side by side."""
-    names = [NAMES[method] for method in results.methods]
-    paper = published.paper()
-    all_19, unseen, clean = (
-        benchmark.table_1(results["summary"], paper, "fused", scope).set_index("method").reindex(names)
-        for scope in ("all 19", "standard 15", "clean")
-    )
     rows = []
-    for name in names:
-        row: Any = all_19.loc[name]
+    for method in results.methods:
+        paper = published.PAPER.get(method, published.NOT_IN_THE_PAPER)
+        accuracy = results.over_seeds(method, "fused", "all 19", "accuracy")
         rows.append(
             [
-                name,
-                _spread(row, "Avg-C, %", "± Avg-C", 2),
-                number(row["paper's Avg-C, %"]),
-                number(row["Err-C, %"]),
-                number(row["paper's Err-C, %"]),
-                _spread(row, "ECE (debiased)", "± ECE", 4),
-                number(row["paper's ECE"], 4),
-                _spread(unseen.loc[name], "Avg-C, %", "± Avg-C", 2),
-                _spread(clean.loc[name], "Avg-C, %", "± Avg-C", 2),
+                NAMES[method],
+                accuracy.show(2, 100),
+                number(100 * accuracy.std),
+                number(paper.avg_c),
+                number(100 - 100 * accuracy.mean),
+                number(100 - paper.avg_c),
+                results.over_seeds(method, "fused", "all 19", "ece_deb").show(4),
+                number(paper.ece_deb, 4),
+                results.over_seeds(method, "fused", "standard 15", "accuracy").show(2, 100),
+                results.over_seeds(method, "fused", "clean", "accuracy").show(2, 100),
             ]
         )
     header = [
-        "method", "Avg-C % (19)", "paper", "Err-C %", "paper", "ECE_deb (19)", "paper", "Avg-C % (15, unseen)",
-        "clean %",
+        "method", "Avg-C % (19)", "sd over seeds", "paper", "Err-C %", "paper", "ECE_deb (19)", "paper",
+        "Avg-C % (15, unseen)", "clean %",
     ]  # fmt: skip
     return markdown(header, rows)
 
@@ -99,22 +97,18 @@ def outputs_table(results: Results) -> str:
 
 
 def temperature_table(results: Results) -> str:
-    """Temperature scaling beside and on top of fusion."""
+    """Temperature scaling beside and on top of fusion: ECE, NLL and Brier score, 19 corruptions."""
     fitted = results["temperatures"].groupby(["method", "output", "fitted_on"])["temperature"].mean()
     rows = []
-    for method in results.methods:
-        for output in ("fused", "settled") if method in results.gated else ("fused",):
-            row = [NAMES[method], ("Reset" if output == "fused" else "settled") if method in results.gated else "-"]
-            row.append(results.over_seeds(method, output, "all 19", "ece_deb").show(4))
-            for on in ("clean", "corrupted"):
-                row.append(number(fitted[method, output, on]))
-                row += [
-                    results.over_seeds(method, f"{output}_t_{on}", "all 19", m).show(d)
-                    for m, d in (("ece_deb", 4), ("nll", 3))
-                ]
-            rows.append(row)
-    header = ["method", "gate", "ECE_deb", "T (clean)", "ECE_deb", "NLL", "T (training corruptions)", "ECE_deb", "NLL"]
-    return markdown(header, rows)
+    for method, output in dict.fromkeys((m, o) for m, o, _ in fitted.index):
+        name = NAMES.get(method, "Static, smoothed")
+        gate = ("Reset" if output == "fused" else "settled") if method in results.gated else "-"
+        for on, words in (("", "none"), ("clean", "clean"), ("corrupted", "training corruptions")):
+            chosen = f"{output}_t_{on}" if on else output
+            scores = (("ece_deb", 4), ("nll", 4), ("brier", 4))
+            shown = [results.over_seeds(method, chosen, "all 19", score).show(digits) for score, digits in scores]
+            rows.append([name, gate, words, number(fitted[method, output, on]) if on else "-", *shown])
+    return markdown(["method", "gate", "T fitted on", "T", "ECE_deb", "NLL", "Brier"], rows)
 
 
 def anchors_table(results: Results) -> str:
@@ -167,27 +161,56 @@ def corruption_table(results: Results, metric: str, digits: int) -> str:
 
 
 def e1_table(results: Results) -> str:
+    """T_eff by severity, and its rank correlation with severity at three levels, over the same corrupted samples."""
     rows = []
     for (method, mode), part in results["e1_summary"].groupby(["method", "mode"], sort=False):
         e1 = results["e1"].query(f"method == '{method}' and mode == '{mode}' and subset == 'all' and severity > 0")
         medians = e1.groupby("severity")["t_eff_median"].mean()
+        mean = part.mean(numeric_only=True)
+        rhos = [f"spearman_{level}" for level in ("severity_medians", "cell_medians", "samples")]
         rows.append(
             [
                 NAMES[str(method)],
                 str(mode),
                 " ".join(number(value, 3) for value in medians),
-                number(part["spearman_severity_medians"].mean()),
-                number(part["spearman_cell_medians"].mean()),
-                number(part["spearman_samples"].mean()),
-                number(100 * part["agree"].mean(), 1),
-                number(100 * part["top2_preserved"].mean(), 1),
+                *(f"{mean[rho]:.2f} ± {mean[f'{rho}_error']:.2f}" for rho in rhos),
+                f"{mean['gate_q05']:.2f} to {mean['gate_q95']:.2f}",
+                number(100 * mean["agree_corrupted"], 1),
+                number(100 * mean["top2_preserved"], 1),
             ]
         )
     header = [
-        "method", "gate", "median T_eff, severity 1 to 5", "ρ (severity medians)", "ρ (95 cell medians)", "ρ (samples)",
-        "agree %", "top-2 preserved %",
+        "method", "gate", "median T_eff, severity 1 to 5", "ρ (5 severity medians)", "ρ (95 cell medians)",
+        "ρ (samples)", "gate, 5-95 %", "agree %", "top-2 preserved %",
     ]  # fmt: skip
     return markdown(header, rows)
+
+
+def csr_table(results: Results) -> str:
+    """CSR where the branches agree, where they do not, and over all: does it fall with severity?"""
+    rows = []
+    for (method, mode, subset), part in results["e1_csr"].groupby(["method", "mode", "subset"], sort=False):
+        found = csr_change(part)
+        words = {-1: "falls", 0: "no change shown", 1: "**rises**"}[found.sign]
+        e1 = results["e1"].query(f"method == '{method}' and mode == '{mode}' and subset == '{subset}' and severity > 0")
+        means = e1.groupby("severity")["csr_mean"].mean()
+        low, high = found.interval
+        rows.append(
+            [
+                NAMES[str(method)],
+                str(mode),
+                str(subset),
+                " ".join(number(value, 3) for value in means),
+                f"{found.value:+.4f} [{low:+.4f}, {high:+.4f}]",
+                words,
+            ]
+        )
+    return markdown(["method", "gate", "branches", "mean CSR, severity 1 to 5", "severity 5 less 1", "verdict"], rows)
+
+
+def csr_change(rows: Any) -> Estimate:
+    """Mean over seeds; the seeds share their pictures, so the mean of their errors is no smaller than the mean's."""
+    return Estimate(float(rows["change"].mean()), float(rows["error"].mean()))
 
 
 def e2_table(results: Results) -> str:
@@ -202,14 +225,29 @@ def e2_table(results: Results) -> str:
                     NAMES[method],
                     {"all": "all", "0": "clean"}.get(scope, scope),
                     number(row["gate_mean"]),
-                    f"{row['auc_oa']:.3f} ± {row['auc_oa_error']:.3f}",
-                    f"{row['auc_gca']:.3f} ± {row['auc_gca_error']:.3f}",
+                    number(row["auc_oa"], 3),
+                    number(row["auc_gca"], 3),
                     number(apart["auc_oa"], 3),
                     number(100 * apart["share"], 1),
                     number(row["polarisation"], 3),
                 ]
             )
     header = ["method", "severity", "mean gate", "AUC (OA)", "AUC (GCA)", "AUC (OA), disagreeing", "disagreeing %", "Π"]
+    return markdown(header, rows)
+
+
+def e2_rivals_table(results: Results) -> str:
+    """The gate's AUC beside that of each branch's confidence, which needs no training."""
+    rows = []
+    for method in results.gated:
+        part = results["e2_rivals"].query(f"method == '{method}'").groupby("score").mean(numeric_only=True)
+        cells = [f"{part.loc[s, 'auc_oa']:.3f} ± {part.loc[s, 'error']:.3f}" for s in E2_SCORES]
+        best = part.drop(index="gate")["auc_oa"].idxmax()
+        found = Estimate(*(float(part.loc[best, column]) for column in ("gate_less_this", "difference_error")))
+        low, high = found.interval
+        words = {-1: "**the gate is worse**", 0: "no difference shown", 1: "the gate is better"}[found.sign]
+        rows.append([NAMES[method], *cells, f"{found.value:+.3f} [{low:+.3f}, {high:+.3f}]", words])
+    header = ["method", "gate", "p_max, dynamic", "p_max, static", "gate less the better p_max", "verdict"]
     return markdown(header, rows)
 
 

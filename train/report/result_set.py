@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from knob_core.library import benchmark, result_tables
+from knob_core.library import result_tables
 from knob_core.library.benchmark import METHODS as NAMES
 from knob_core.methods import GATED
 
@@ -28,6 +28,10 @@ class Results:
         if name not in self.frames:
             self.frames[name] = result_tables.read_table(name, self.folder)
         return self.frames[name]
+
+    def has(self, name: str) -> bool:
+        """Whether a table that not every evaluation makes is there."""
+        return name in self.frames or (self.folder / f"{name}.csv").is_file()
 
     @cached_property
     def note(self) -> dict[str, Any]:
@@ -49,23 +53,37 @@ class Results:
         return sorted(int(seed) for seed in self["summary"]["seed"].unique())
 
     def over_seeds(self, method: str, output: str, scope: str, metric: str) -> Spread:
-        """Mean and scatter over seeds of an average over cells."""
-        found = benchmark.over_seeds(self["summary"], output, scope).set_index("method").reindex([method])
-        return Spread(float(found[f"{metric}_mean"].iloc[0]), float(found[f"{metric}_std"].iloc[0]))
+        """Mean over seeds of an average over cells, its scatter over seeds, and its error over pictures."""
+        summary = self["summary"]
+        rows = summary[(summary["method"] == method) & (summary["output"] == output) & (summary["scope"] == scope)]
+        return Spread(rows[metric].mean(), rows[metric].std(), self.error(method, output, scope, metric))
+
+    def error(self, method: str, output: str, scope: str, score: str) -> float:
+        """Over pictures; NaN where the evaluation gives none."""
+        return self._errors.get((method, output, scope, score), np.nan)
+
+    @cached_property
+    def _errors(self) -> dict[tuple[str, str, str, str], float]:
+        frame = self["errors"]
+        places = zip(frame["method"], frame["output"], frame["scope"], frame["score"], strict=True)
+        return dict(zip(places, frame["error"].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean over seeds and the standard deviation of one seed."""
+    """A mean over seeds, the standard deviation of one seed, and the mean's error over pictures."""
 
     mean: float
     std: float  # NaN for a single seed
+    error: float = np.nan
 
     def show(self, digits: int, scale: float = 1.0) -> str:
+        """With the error over pictures; where there is none, with the scatter over seeds."""
         if np.isnan(self.mean):
             return "-"
         text = f"{scale * self.mean:.{digits}f}"
-        return text if np.isnan(self.std) else f"{text} ± {scale * self.std:.{digits}f}"
+        beside = self.std if np.isnan(self.error) else self.error
+        return text if np.isnan(beside) else f"{text} ± {scale * beside:.{digits}f}"
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:

@@ -32,11 +32,12 @@ class Batch:
         return self.severity == 0
 
 
-def augment(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
-    """Random flip and random crop to `size` pixels, reflected by 4 where the crop is as large as the image."""
+def augment(images: Tensor, size: int, generator: torch.Generator, padding: str = "reflect") -> Tensor:
+    """Random flip and random crop to `size` pixels, padded by 4 where the crop is as large as the image."""
     count, _, height, width = images.shape
     if size == height:
-        images = torch.nn.functional.pad(images, (PADDING,) * 4, mode="reflect")
+        mode = "constant" if padding == "zeros" else padding
+        images = torch.nn.functional.pad(images, (PADDING,) * 4, mode=mode)
         height, width = images.shape[2:]
     device = images.device
     top, left = (
@@ -61,16 +62,25 @@ def augment_share(images: Tensor, share: float, generator: torch.Generator) -> T
 
 
 def corrupt_chunk(
-    images: Tensor, top_severity: float, clean_share: float, generator: torch.Generator
+    images: Tensor,
+    top_severity: float,
+    clean_share: float,
+    generator: torch.Generator,
+    names: tuple[str, ...] = corruptions.TRAINING,
+    whole: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The first images stay clean, the training corruptions share the rest evenly; severities uniform in [1, top]."""
+    """The first images stay clean, the training corruptions share the rest evenly.
+
+    Severities are uniform in [1, top], or among the whole numbers there.
+    """
     count, device = len(images), images.device
-    severity = 1 + (top_severity - 1) * torch.rand(count, generator=generator, device=device)
+    draw = torch.rand(count, generator=generator, device=device)
+    severity = 1 + (top_severity * draw).floor().clamp(max=top_severity - 1) if whole else 1 + (top_severity - 1) * draw
     first = round(count * clean_share)
     severity[:first] = 0
-    edges = np.linspace(first, count, len(corruptions.TRAINING) + 1).round().astype(int)
+    edges = np.linspace(first, count, len(names) + 1).round().astype(int)
     parts = [images[:first]]
-    for name, start, stop in zip(corruptions.TRAINING, edges[:-1], edges[1:], strict=True):
+    for name, start, stop in zip(names, edges[:-1], edges[1:], strict=True):
         if stop > start:
             parts.append(corruptions.corrupt(images[start:stop], name, severity[start:stop], generator))
     return torch.cat(parts), severity
@@ -80,7 +90,14 @@ class Loader:
     """The training set on its device, in seeded batches for `rank` of `world` processes."""
 
     def __init__(
-        self, images: Tensor, labels: Tensor, recipe: Recipe, seed: int, rank: int = 0, world: int = 1
+        self,
+        images: Tensor,
+        labels: Tensor,
+        recipe: Recipe,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        names: tuple[str, ...] = corruptions.TRAINING,
     ) -> None:
         chunks = recipe.batch // recipe.chunk
         if recipe.batch % recipe.chunk or chunks % world:
@@ -90,7 +107,7 @@ class Loader:
             )
         if len(images) < recipe.batch:
             raise ValueError(f"a batch of {recipe.batch} needs as many training images, got {len(images)}")
-        self.images, self.labels, self.recipe, self.seed = images, labels, recipe, seed
+        self.images, self.labels, self.recipe, self.seed, self.names = images, labels, recipe, seed, names
         self.chunks = range(rank * chunks // world, (rank + 1) * chunks // world)
 
     @property
@@ -109,9 +126,11 @@ class Loader:
                 start = step * recipe.batch + chunk * recipe.chunk
                 picked = order[start : start + recipe.chunk]
                 generator = seeding.generator(device, self.seed, stage, epoch, step, chunk)
-                images = augment(self.images[picked].to(torch.get_default_dtype()) / 255, size, generator)
+                clean = self.images[picked].to(torch.get_default_dtype()) / 255
+                images = augment(clean, size, generator, recipe.padding)
                 images = augment_share(images, recipe.stage(stage).augmented_share, generator)
-                images, severity = corrupt_chunk(images, top_severity, recipe.clean_share, generator)
+                share, whole = recipe.clean_share, recipe.severities == "whole"
+                images, severity = corrupt_chunk(images, top_severity, share, generator, self.names, whole)
                 parts.append((images, self.labels[picked], severity))
                 generators.append(generator)
             images, labels, severity = (torch.cat(part) for part in zip(*parts, strict=True))

@@ -10,7 +10,7 @@ import pandas as pd
 from knob_core.library import result_tables
 from knob_core.models import METHODS
 
-FOLDER = re.compile(rf"({'|'.join(METHODS)}|warm)-s(\d+)")
+FOLDER = re.compile(rf"({'|'.join(METHODS)}|static-smoothed|warm)-s(\d+)")
 
 
 def gather(runs: Path) -> pd.DataFrame | None:

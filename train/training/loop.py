@@ -67,11 +67,14 @@ def learning_rate(stage: Stage, progress: float) -> float:
 
 
 def make_optimizer(stage: Stage, model: nn.Module) -> torch.optim.Optimizer:
-    """Weight decay on matrices only; the knobs, biases and normalisations are free."""
+    """Weight decay on matrices only, where the knobs, biases and normalisations are free, or on all weights."""
+    if stage.decay not in ("matrices", "all"):
+        raise ValueError(f"decay must be matrices or all, got {stage.decay!r}")
     parameters = [p for p in model.parameters() if p.requires_grad]
+    on_the_rest = stage.weight_decay if stage.decay == "all" else 0.0
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": stage.weight_decay},
-        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": on_the_rest},
     ]
     if stage.optimizer == "sgd":
         return torch.optim.SGD(groups, lr=stage.lr, momentum=0.9, nesterov=True)

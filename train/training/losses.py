@@ -49,15 +49,28 @@ def warm_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int) -> Step
     return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
 
 
-def method_step(model: nn.Module, batch: Batch, recipe: Recipe, step: int, encodings: Encodings | None = None) -> Step:
-    """`encodings` where the encoder is frozen; else it learns too."""
+def method_step(
+    model: nn.Module,
+    batch: Batch,
+    recipe: Recipe,
+    step: int,
+    encodings: Encodings | None = None,
+    smoothing: float = 0.0,
+) -> Step:
+    """`encodings` where the encoder is frozen; else it learns too. `smoothing` of the labels where there is no gate."""
     assert isinstance(model, GatedClassifier)
     outputs = model.decide(*_encode(model, batch.images, batch.key, encodings))
+    if recipe.loss == "fused":  # the paper's: end to end through one step from rest
+        logits = model.logits(outputs, "reset").to(batch.images.dtype)
+        loss = cross_entropy(logits, batch.labels, label_smoothing=smoothing)
+        return Step(loss, _accuracy(logits, batch), model.gate(outputs.u_star, "reset").mean().to(loss.dtype))
     logits = model.logits(outputs, "settled")
     if not model.dynamics.gated:
-        return Step(cross_entropy(logits, batch.labels), _accuracy(logits, batch), logits.new_tensor(0.5))
+        loss = cross_entropy(logits, batch.labels, label_smoothing=smoothing)
+        return Step(loss, _accuracy(logits, batch), logits.new_tensor(0.5))
     loss = branch_loss(outputs, batch, recipe) + gate_loss(outputs, batch, recipe)
-    if model.dynamics.inertia and step % recipe.stream_every == 0:
+    learns = model.dynamics.inertia or recipe.streams_teach == "command"
+    if learns and step % recipe.stream_every == 0:
         loss = loss + stream_loss(model, batch, recipe, encodings)
     return Step(loss, _accuracy(logits, batch), torch.sigmoid(outputs.u_star).mean())
 
@@ -71,9 +84,10 @@ def _encode(model: GatedClassifier, images: Tensor, key: Key, encodings: Encodin
 
 
 def branch_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
-    """Static: every image, smoothed. Dynamic: the clean ones, sharp; every batch has as many of them."""
-    static = cross_entropy(outputs.z_static, batch.labels, label_smoothing=recipe.static_smoothing)
+    """Static: every image or the corrupted ones, smoothed. Dynamic: the clean ones, sharp; as many in every batch."""
     clean = batch.clean
+    seen = ~clean if recipe.static_sees == "corrupted" else slice(None)
+    static = cross_entropy(outputs.z_static[seen], batch.labels[seen], label_smoothing=recipe.static_smoothing)
     return static + cross_entropy(outputs.z_dyn[clean], batch.labels[clean], label_smoothing=recipe.dyn_smoothing)
 
 
@@ -89,9 +103,9 @@ def gate_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
 
 
 def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe, encodings: Encodings | None = None) -> Tensor:
-    """Cross-entropy over short streams through the recursion: a step between two severities, noise redrawn each frame.
+    """Cross-entropy over short streams through the method's own gate: a step between two severities, fresh noise.
 
-    This is what the knobs learn from; the branches and u* are taken as they are.
+    This is what the knobs learn from, and u* where the recipe says so; the branches are taken as they are.
     """
     frames = recipe.stream_frames
     chunk = len(batch.images) // len(batch.generators)
@@ -103,14 +117,16 @@ def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe, encodings:
     with torch.no_grad():
         images = torch.cat(streams).contiguous(memory_format=torch.channels_last)
         encoded = _encode(model, images, (*batch.key, STREAM), encodings)
-        was_training = model.command.training
-        model.command.eval()  # its input statistics belong to the batches
+    was_training = model.command.training
+    model.command.eval()  # its input statistics belong to the batches
+    with torch.set_grad_enabled(recipe.streams_teach == "command"):
         outputs = model.decide(*encoded)
-        model.command.train(was_training)
+    model.command.train(was_training)
     target = torch.cat(labels)  # (P,)
     shape = (len(target), frames)
     g = model.stream_gate(outputs.u_star.view(shape))  # (P, T)
-    z_fuse = fusion.fuse(outputs.z_static.view(*shape, -1), outputs.z_dyn.view(*shape, -1), g)
+    z_static, z_dyn = (z.detach().view(*shape, -1) for z in (outputs.z_static, outputs.z_dyn))
+    z_fuse = fusion.fuse(z_static, z_dyn, g)
     return cross_entropy(z_fuse.flatten(0, 1), target.repeat_interleave(frames))
 
 

@@ -2,13 +2,21 @@
 
 `pocket` trains a width-16 encoder once per seed (warm stage), freezes it, and fits each method's heads and gate on it.
 `robust` is the same with an encoder trained for longer on more kinds of change (train/PROTOCOL.md).
-`paper` is the paper's protocol (section 4.1, appendix A): end to end, no warm stage.
+`paper` is the paper's protocol to the letter (section 4.1, appendix A): end to end, no warm stage, the cross-entropy of
+the fused output in Reset Mode and nothing else, whole severities 1-2, 1-3, 1-5, crops padded by 4 black pixels, AdamW
+on all weights, 16-bit mixed precision on a GPU. `paper-pocket` is the same at width 16 for 30 epochs, the curriculum in
+proportion, mixed precision in bfloat16, which a CPU has: about an hour of one thread for each method and seed.
+What the paper leaves open, and what we take: train/STUDY.md.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
+
+from knob_core.models import STATIC_READS
+
+MIN_VALIDATION = 8  # images: one for each training corruption and severity that is measured
 
 
 def _later(default: Any) -> Any:
@@ -29,6 +37,18 @@ class Stage:
     augmented_share: float = _later(0.0)  # of a batch, clean and corrupted images alike: chains and spectra
     average_epochs: float = _later(0.0)  # horizon of the running mean of the weights the stage ends with; 0: none
     precision: str = _later("float32")  # or "bfloat16": multiplications in mixed precision, on a CPU as well
+    decay: str = _later("matrices")  # or "all": which weights decay
+
+
+CHOICES = {
+    "padding": ("reflect", "zeros"),
+    "severities": ("real", "whole"),
+    "loss": ("complementary", "fused"),
+    "static_reads": STATIC_READS,
+    "static_sees": ("all", "corrupted"),
+    "streams_teach": ("knobs", "command"),
+    "reset_form": ("literal", "normalised"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +70,18 @@ class Recipe:
     stream_frames: int = 12
     validation: int = 2000  # training images held out for history and temperature
     limit: int = 0  # train on so many images only; 0 is all
+    padding: str = _later("reflect")  # around a crop as large as the picture, or "zeros"
+    severities: str = _later("real")  # numbers in [1, top], or "whole" ones
+    loss: str = _later("complementary")  # of gated methods (train/STUDY.md), or "fused": cross-entropy in Reset Mode
+    static_reads: str = _later("features")  # or "stages": the static branch reads stages 1 to 3
+    static_sees: str = _later("all")  # images, or "corrupted" ones only
+    streams_teach: str = _later("knobs")  # what learns from short streams: "knobs", or "command" for u* as well
+    reset_form: str = _later("literal")  # of Reset Mode (`knob_core.gates`), or "normalised" at the trained knobs
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
 
     def stage(self, index: int) -> Stage:
         """0 is the warm stage, 1 the method's."""
@@ -67,7 +99,14 @@ PAPER = Recipe(
     name="paper",
     width=64,
     warm=None,
-    method=Stage(epochs=100, optimizer="adamw", lr=3e-4, weight_decay=1e-4, schedule="cosine"),
+    method=Stage(epochs=100, optimizer="adamw", lr=3e-4, weight_decay=1e-4, schedule="cosine", decay="all"),
+    padding="zeros",
+    severities="whole",
+    loss="fused",
+)
+
+PAPER_POCKET = replace(
+    PAPER, name="paper-pocket", width=16, method=replace(PAPER.method, epochs=30, precision="bfloat16")
 )
 
 ROBUST = replace(
@@ -85,9 +124,11 @@ ROBUST = replace(
         precision="bfloat16",
     ),
     curriculum=((0.1, 3.0), (1.0, 5.0)),
+    streams_teach="command",
+    reset_form="normalised",
 )
 
-RECIPES = {"pocket": POCKET, "paper": PAPER, "robust": ROBUST}
+RECIPES = {recipe.name: recipe for recipe in (POCKET, PAPER, PAPER_POCKET, ROBUST)}
 
 
 def as_dict(recipe: Recipe) -> dict[str, Any]:
@@ -124,6 +165,29 @@ def override(recipe: Recipe, assignments: list[str]) -> Recipe:
     return recipe
 
 
+def check(recipe: Recipe) -> Recipe:
+    """The recipe as it came; raises a ValueError that names the first entry that nothing can be trained with."""
+    stages = {"method": recipe.method} | ({} if recipe.warm is None else {"warm": recipe.warm})
+    for name, stage in stages.items():
+        _require(stage.epochs >= 1, f"{name}.epochs", stage.epochs, "at least 1")
+        _require(stage.window_epochs >= 0, f"{name}.window_epochs", stage.window_epochs, "at least 0")
+        _require(stage.lr > 0, f"{name}.lr", stage.lr, "above 0")
+    _require(recipe.chunk >= 1, "chunk", recipe.chunk, "at least 1")
+    whole = recipe.batch >= 1 and recipe.batch % recipe.chunk == 0
+    _require(whole, "batch", recipe.batch, f"a multiple of chunk, which is {recipe.chunk}")
+    _require(0 <= recipe.clean_share <= 1, "clean_share", recipe.clean_share, "0 to 1")
+    _require(recipe.validation >= MIN_VALIDATION, "validation", recipe.validation, f"at least {MIN_VALIDATION}")
+    _require(recipe.limit >= 0, "limit", recipe.limit, "at least 0; 0 is all")
+    _require(recipe.stream_every >= 1, "stream_every", recipe.stream_every, "at least 1")
+    _require(recipe.stream_frames >= 1, "stream_frames", recipe.stream_frames, "at least 1")
+    return recipe
+
+
+def _require(right: bool, name: str, value: object, expected: str) -> None:
+    if not right:
+        raise ValueError(f"{name} is {value}, expected {expected}")
+
+
 def _assign(node: Any, path: list[str], text: str, whole: str) -> Any:
     names = [field.name for field in fields(node)]
     if path[0] not in names:
@@ -136,9 +200,10 @@ def _assign(node: Any, path: list[str], text: str, whole: str) -> Any:
     if not isinstance(current, (int, float, str)):
         raise ValueError(f"--set {whole}: only numbers and words can be set")
     try:
-        return replace(node, **{path[0]: type(current)(text)})
+        value = type(current)(text)
     except ValueError as error:
         raise ValueError(f"--set {whole}: wants {type(current).__name__}, got {text!r}") from error
+    return replace(node, **{path[0]: value})
 
 
 def _plain(value: Any) -> Any:

@@ -34,7 +34,7 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     ]
     note = "line: theory; dotted: −3 dB"
     if measured is None:
-        note += "; a tone is measured on a fixed picture only: choose Content: Fixed"
+        note += "; the pictures change here, and a tone is measured on a fixed picture only"
     else:
         note = f"dots: a test tone in the noise of {where}, mean and standard error over paths; {note}"
     return {"figure": bode_plot(FREQ, h, measured, unit, s.frame_rate, corner), "numbers": rows, "note": note}

@@ -64,7 +64,7 @@ def note(shown: PanelInput, measured: StepAnswer | None, gated: bool, where: str
     elif shown.newest is not None:
         text = "theory; steps are measured when the stream is not playing"
     elif shown.changing:
-        text = "theory; steps are measured on a fixed picture only: choose Content: Fixed"
+        text = "theory; the pictures change here, and a step is measured on a fixed picture only"
     elif steps(shown.severity):
         text = "the gate hardly moves at this stream's steps, so theory stands alone"
     else:

@@ -25,7 +25,7 @@ const HTML = `
       <span class="at" aria-live="off"></span>
       <button type="button" class="whole" title="Show all of the stream (double click, or 0)" hidden>show all</button>
       <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
-      <button type="button" class="png" title="Save scope and panel as a picture">PNG</button>
+      <button type="button" class="png" title="Save read-outs, scope and panel as a picture">PNG</button>
     </figcaption>
     <div class="plot">
       <canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas>

@@ -22,7 +22,7 @@ export const FEATURES =
     "scatter.error_y": ["array", "color"],
     "bar": ["marker", "width", "x", "y"],
     "bar.marker": ["color"],
-    "heatmap": ["colorscale", "dx", "x0", "y0", "z"],
+    "heatmap": ["colorscale", "dx", "x0", "y0", "ygap", "z"],
     "ribbon": ["name", "y0", "z"],
     "shape": ["fillcolor", "layer", "line", "type", "x0", "x1", "xref", "y0", "y1", "yref"],
     "shape.line": ["color", "dash", "width"],

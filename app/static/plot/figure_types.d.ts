@@ -65,6 +65,7 @@ export interface HeatmapTrace {
   x0: number;
   dx: number;
   y0: number;
+  ygap?: 0; // rows touch
   colorscale: [number, ColourName][];
   xaxis?: string;
   yaxis?: string;

@@ -26,6 +26,7 @@ export class Painter {
     this.size = { width: 0, height: 0, inner: { x: 0, y: 0, width: 0, height: 0 } };
     /** @type {Record<string, PlacedAxis> | null} of the figure drawn last */
     this.axes = null;
+    this.ratio = 0; // pixels of the canvas for one of CSS; 0: the screen's
     /** @type {[number, number] | null} width and height in CSS pixels */
     this.measured = null;
     // Reading the canvas's size while drawing would make the browser lay out the page at once; this reports it before.
@@ -82,7 +83,7 @@ export class Painter {
       this.measured = null;
       return null;
     }
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = this.ratio || window.devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);

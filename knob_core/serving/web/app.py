@@ -76,7 +76,11 @@ def build(service: Service) -> Starlette:
 def _problem(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     cause = f"{request.method} {request.url.path[:200]} is not known here; /openapi.json lists what is"
-    return JSONResponse({"error": cause}, status, getattr(error, "headers", None))
+    allowed = {  # of all routes with this path: Starlette would name the first one's methods only
+        method for route in ROUTES if isinstance(route, Route) and route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }  # fmt: skip
+    return JSONResponse({"error": cause}, status, {"Allow": ", ".join(sorted(allowed))} if status == 405 else None)
 
 
 def _deliver(replies: Delivery) -> None:

@@ -11,20 +11,20 @@ from knob_core.serving import messages
 from knob_core.settings import LIMITS, MODES
 
 ID: dict[str, Any] = {"type": "string", "pattern": r"^[A-Za-z0-9._:\-]{1,64}$"}
+WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 2**53 - 1}
 KNOBS: dict[str, Any] = {
     **{name: {"type": "number", "minimum": low, "maximum": high} for name, (low, high) in LIMITS.items()},
     "on": {"type": "boolean"},
     "memory": {"enum": list(KINDS)},
     "mode": {"enum": list(MODES)},
-    "if_revision": {"type": "integer", "minimum": 1},
+    "if_revision": WHOLE,
 }
-LOGITS: dict[str, Any] = {
-    "type": "array", "items": {"type": "number", "minimum": -1e6, "maximum": 1e6}, "minItems": 2, "maxItems": 10_000,
-}  # fmt: skip
+LOGIT: dict[str, Any] = {"type": "number", "minimum": -messages.MAX_LOGIT, "maximum": messages.MAX_LOGIT}
+LOGITS: dict[str, Any] = {"type": "array", "items": LOGIT, "minItems": 2, "maxItems": 10_000}
 FRAME: dict[str, Any] = {
     "logits": LOGITS,
-    "number": {"type": "integer", "minimum": 1, "maximum": 2**53 - 1},
-    "elapsed": {"type": "number", "exclusiveMinimum": 0, "maximum": 1e9},
+    "number": WHOLE,
+    "elapsed": {"type": "number", "minimum": messages.ELAPSED[0], "maximum": messages.ELAPSED[1]},
     "probabilities": {"type": "boolean"},
 }
 SCHEMAS = (
@@ -123,7 +123,7 @@ CHANGE: dict[str, Any] = {
 }  # fmt: skip
 REVERT: dict[str, Any] = {
     "type": "object",
-    "properties": {name: {"type": "integer", "minimum": 1} for name in ("revision", "if_revision")},
+    "properties": dict.fromkeys(("revision", "if_revision"), WHOLE),
     "required": ["revision"],
     "additionalProperties": False,
 }
@@ -134,6 +134,7 @@ LISTED: dict[str, Any] = {
     "type": "object",
     "properties": {**FRAME, "stream": ID, "group": ID, "picture": {"type": "string", "contentEncoding": "base64"}},
     "required": ["stream"],
+    "oneOf": [{"required": ["logits"]}, {"required": ["picture"]}],
     "additionalProperties": False,
 }
 MANY_FRAMES: dict[str, Any] = _one("frames", {"type": "array", "items": LISTED, "minItems": 1, "maxItems": 1000})
@@ -175,7 +176,7 @@ def paths() -> dict[str, Any]:
         "/v1/streams/{id}": {
             "get": _request(
                 "one stream with its history", {200: _json(_ref(messages.StreamDetail))}, errors=(400, 404),
-                parameters=(id, _query("since", {"type": "integer", "minimum": 0, "maximum": 2**49})),
+                parameters=(id, _query("since", {"type": "integer", "minimum": 0, "maximum": 10**15 - 1})),
             ),
             "delete": _request(
                 "forget a stream", {204: {"description": "done"}}, errors=(404,), role="operator", parameters=(id,)

@@ -28,7 +28,7 @@ def flatter(stream: ShownStream, factor: float) -> ShownStream:
     return replace(stream, branches=replace(b, z_static=b.z_static * factor, z_dyn=b.z_dyn * factor))
 
 
-@pytest.mark.parametrize(("factor", "says"), [(0.2, "too modest"), (4.0, "promises too much")])
+@pytest.mark.parametrize(("factor", "says"), [(0.2, "too modest"), (4.0, "too sure")])
 def test_the_card_says_why(scenes: ShownStream, factor: float, says: str) -> None:
     stream = flatter(scenes, factor)
     told = readouts(answer(ConsoleState(settings=Settings(on=False)), stream))["ece"]

@@ -363,3 +363,18 @@ def test_a_third_order_gains_against_a_flicker_and_not_against_noise() -> None:
         for zeta in np.linspace(0.4, 1.5, 12):
             for omega_n in np.geomspace(0.05, 1, 40):
                 assert not lesson.done({"third": 20.0, "zeta": zeta, "omega_n": omega_n})
+
+
+def test_the_teacher_s_pages_list_the_lessons_as_they_are() -> None:
+    guide, answers = (
+        (assets.ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("teaching", "teaching_answers")
+    )
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \| (\d+) \|", guide, re.MULTILINE)
+    assert [(int(number), int(minutes)) for number, _, minutes in rows] == [
+        (i, lesson.minutes) for i, lesson in enumerate(LESSONS.values(), 1)
+    ]
+    for (_, title, _), lesson in zip(rows, LESSONS.values(), strict=True):
+        assert lesson.title.replace("ωₙ", "ω_n").startswith(title)
+    assert re.findall(r"^(\d+)\. \*\*", answers, re.MULTILINE) == [str(i) for i in range(1, len(LESSONS) + 1)]
+    listed = re.search(r"which lesson opens: (.*?) \|", guide)
+    assert listed and re.findall(r"`(\w+)`", listed[1]) == list(FAMILIES)

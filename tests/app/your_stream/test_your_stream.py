@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from streamlit.testing.v1 import AppTest
 
 from app.console import display
 from app.console.console_state import ConsoleState
+from app.console.display_export import csv_text
 from app.server import drag_endpoint
 from app.your_stream import uploaded_stream
 from knob_core import settings as settings_file
 from knob_core import wrap
+from knob_core.goals import Goals
 from knob_core.measures.stability import flips
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
@@ -381,3 +384,56 @@ def test_the_address_holds_the_knobs() -> None:
     at.session_state["console_state"].set_from_python(Settings(zeta=1.4, omega_n=0.12))
     at.run()
     assert at.query_params["z"] in ("1.4", ["1.4"])
+
+
+def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
+    z, labels = logits()
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    assert [button.label for button in at.download_button] == ["Settings file", "Data (CSV)", "Figures (HTML)"]
+    text = csv_text(at.session_state["own_controller"].state, shown(at))
+    assert f",class {labels[0]}," in text.splitlines()[2]
+
+
+def test_labels_that_change_bring_the_cards_of_a_changing_world() -> None:
+    z, _ = logits()
+    labels = np.zeros(z.shape[:2], int)
+    labels[2, 30:] = 1  # in another stream than the one on the scope
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    told = readouts(answer(ConsoleState(), shown(at)))
+    assert list(told)[:2] == ["excess_flips", "delay"]
+
+
+def test_a_fit_keeps_the_goals() -> None:
+    z, labels = logits(8, 100)
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    state = at.session_state["console_state"]
+    state.set_from_python(replace(state.settings, goals=Goals(delay=4.0)))
+    at.button(key="own_fit").click().run()
+    assert at.session_state["console_state"].settings.goals == Goals(delay=4.0)
+
+
+def test_a_film_brings_its_frame_rate() -> None:
+    film = io.BytesIO()
+    frames = [Image.new("RGB", (40, 40), (20 * i, 90, 40)) for i in range(8)]
+    frames[0].save(film, "GIF", save_all=True, append_images=frames[1:], duration=40)
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    at.file_uploader[0].set_value([("moving.gif", film.getvalue(), "image/gif")]).run()
+    assert not at.exception and not at.error
+    assert at.session_state["console_state"].settings.frame_rate == 25
+    assert "25 frames a second, as the file says" in said(at)
+
+
+def test_a_later_film_replaces_an_earlier_one_and_keeps_the_labels() -> None:
+    still, first, labels, second = (("a.png", b"1"), ("b.mp4", b"2"), ("labels.csv", b"3"), ("c.GIF", b"4"))
+    assert uploaded_stream.newest([first]) == [first]
+    assert uploaded_stream.newest([still, labels]) == [still, labels]
+    assert uploaded_stream.newest([first, labels, second]) == [second, labels]
+    assert uploaded_stream.newest([still, first]) == [first]
+
+
+def test_a_long_name_is_shortened() -> None:
+    assert uploaded_stream.short_title(["mine.npz"]) == "mine.npz"
+    assert uploaded_stream.short_title(["a.png", "b.png"]) == "2 files"
+    short = uploaded_stream.short_title(["x" * 300 + "-end.npz"])
+    assert len(short) == uploaded_stream.LONGEST_TITLE and short.endswith("-end.npz")

@@ -9,13 +9,15 @@ import os
 import re
 import socket as sockets
 import struct
+import subprocess
+import sys
 import threading
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from PIL import Image
 from services import logits, running
 from websockets.asyncio.client import connect as connect_async
@@ -64,7 +66,7 @@ GARBAGE: dict[str, tuple[str | bytes, str]] = {
     "no object": ("[1]", "message is a list"),
     "no type": ("{}", "expected logits or leave"),
     "nan": ('{"type":"logits","logits":[NaN,1]}', "NaN is not JSON"),
-    "words": ('{"type":"logits","logits":["a",1]}', "a list of 2 finite numbers"),
+    "words": ('{"type":"logits","logits":["a",1]}', "a list of 2 numbers or more"),
     "deep": ("[" * 100_000, "message is not JSON"),
     "empty": (b"", "expected a JPEG"),
     "bytes": (b"\x00" * 100, "expected a JPEG"),
@@ -220,24 +222,20 @@ def test_more_streams_than_the_capacity_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_schemathesis_finds_nothing() -> None:
+def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     """Requests made from the OpenAPI description, good and bad: no 500, nothing that the description does not say."""
-    schemathesis = pytest.importorskip("schemathesis")
-    from schemathesis.checks import CHECKS
-
-    chosen = [CHECKS.get_one(name) for name in (
-        "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
-    )]  # fmt: skip
+    pytest.importorskip("schemathesis", reason="needs schemathesis: pip install -e '.[dev]'")
+    acceptance = "positive_data_acceptance"  # where a body is a picture, no schema can say which bytes are one
+    runs = (
+        ["--checks", "all", "--exclude-checks", acceptance],
+        ["--checks", acceptance, "--exclude-path-regex", "frames"],
+    )
     with running() as service:
-        schema = schemathesis.openapi.from_url(service.url + "/openapi.json")
-        for operation in schema.get_all_operations():
-            _ask(operation.ok().as_strategy(), chosen)
-
-
-def _ask(strategy: Any, chosen: list[Any]) -> None:
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-    @given(case=strategy)
-    def check(case: Any) -> None:
-        case.call_and_validate(checks=chosen)
-
-    check()
+        Service(service.url).step_many([{"stream": "0", "logits": [0.0, 1.0]}])
+        for options in runs:
+            command = ["-m", "schemathesis.cli", "run", service.url + "/openapi.json", "--max-examples", str(EXAMPLES)]
+            phases = ["--phases", "examples,coverage,fuzzing", "--no-color", "--seed", "1"]
+            done = subprocess.run(
+                [sys.executable, *command, *phases, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]

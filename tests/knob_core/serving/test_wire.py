@@ -133,14 +133,20 @@ def test_frames_of_many_streams_at_once_keep_each_streams_order() -> None:
     with running() as service:
         client = Service(service.url)
         frames = [{"stream": f"s{k % 3}", "logits": logits(rng).tolist(), "probabilities": True} for k in range(9)]
-        bad: list[Any] = [{"stream": "s0", "logits": "x"}, {"stream": "s/0", "logits": [1, 2]}, 7]
-        answers: list[Any] = client.step_many(frames + bad)
+        bad: list[Any] = [{"stream": "s0", "logits": "x"}, {"stream": "s/0", "logits": [1, 2]}, 7, {"stream": "s0"}]
+        for entry in bad:  # and nothing of such a request is stepped
+            with pytest.raises(ServiceError, match="expected") as wrong:
+                client.step_many([*frames, entry])
+            assert wrong.value.status == 400
+        few = {"stream": "s0", "logits": [1.0, 2.0]}
+        pictures = {"stream": "s1", "picture": "AAAA"}
+        answers: list[Any] = [*client.step_many(frames), *client.step_many([few, pictures])]
         for k in range(3):
             reference = KnobStream(wrap.classifier())
             for frame, answer in zip(frames[k::3], answers[k:9:3], strict=True):
                 wanted = reference.step(np.array(frame["logits"]))
                 assert answer["probabilities"] == wanted.probabilities.tolist()
-        assert [answer["type"] for answer in answers[9:]] == ["refused"] * 3
+        assert [(answer["type"], answer["code"]) for answer in answers[9:]] == [("refused", "bad_frame")] * 2
 
 
 def test_sync_client_goes_on_by_itself_and_run_keeps_the_order() -> None:

@@ -93,3 +93,21 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     checkpoint.save(model, tmp_path / "b.safetensors", {})
     with pytest.raises(ValueError, match="seed"):
         branch_outputs.load([tmp_path / "b.safetensors"])
+
+
+def test_models_that_read_more_stages_share_the_encoder_with_those_that_read_fewer() -> None:
+    found = []
+    for reads in ("features", "stages"):
+        torch.manual_seed(0)
+        model = models.build("knob-ia", 8, static_reads=reads)
+        torch.manual_seed(1)
+        for parameter in model.encoder.parameters():
+            torch.nn.init.normal_(parameter, std=0.1)
+        found.append(branch_outputs.member(model, len(found)))
+    images = torch.rand(4, 3, 32, 32)
+    assert found[0].encoder == found[1].encoder and found[0].branches != found[1].branches
+    together = branch_outputs.compute(found, images)
+    for member in found:
+        alone = branch_outputs.compute([member], images)[member.branches]
+        np.testing.assert_allclose(together[member.branches].z_static, alone.z_static, atol=1e-6)
+        np.testing.assert_allclose(together[member.branches].u_star, alone.u_star, atol=1e-6)

@@ -83,3 +83,15 @@ def test_impossible_shares_are_refused(sample: tuple) -> None:
         Loader(*sample, RECIPE, 0, 0, 3)
     with pytest.raises(ValueError, match="needs as many training images, got 200"):
         Loader(*sample, replace(RECIPE, batch=256), 0)
+
+
+def test_whole_severities_are_drawn_evenly_and_zeros_pad_a_crop() -> None:
+    generator = torch.Generator().manual_seed(0)
+    _, severity = corrupt_chunk(torch.rand(4000, 3, 8, 8), 3.0, 0.25, generator, ("speckle_noise",), whole=True)
+    values, counts = severity[1000:].unique(return_counts=True)
+    assert values.tolist() == [1, 2, 3] and (severity[:1000] == 0).all()
+    assert counts.min() > 900
+    white = torch.ones(64, 3, 32, 32)
+    padded = augment(white, 32, torch.Generator().manual_seed(0), "zeros")
+    assert padded.min() == 0 and augment(white, 32, torch.Generator().manual_seed(0)).min() == 1
+    assert torch.equal(padded.amax((1, 2, 3)), torch.ones(64))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
@@ -9,7 +12,7 @@ from knob_core import models
 from knob_core.models import Outputs
 from train.training import losses
 from train.training.batches import Batch
-from train.training.recipes import POCKET
+from train.training.recipes import PAPER, POCKET
 
 
 def batch_of(labels: torch.Tensor, severity: torch.Tensor) -> Batch:
@@ -62,3 +65,50 @@ def test_ungated_methods_descend_plain_cross_entropy() -> None:
     batch = batch_of(torch.arange(4), torch.zeros(4))
     step = losses.method_step(model, batch, POCKET, 0)
     torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images), batch.labels))
+
+
+@pytest.mark.parametrize("method", ["knob-ia", "ode-lite", "knob-ode"])
+def test_streams_teach_the_command_where_the_recipe_says_so(method: str) -> None:
+    torch.manual_seed(0)
+    model = models.build(method, width=8).train()
+    recipe = replace(POCKET, streams_teach="command")
+    losses.stream_loss(model, batch_of(torch.arange(10).repeat(3), torch.zeros(30)), recipe).backward()
+    moved = {
+        name.split(".")[0] for name, p in model.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0
+    }
+    assert moved == {"command"} | ({"knobs"} if model.dynamics.inertia else set())
+
+
+def test_each_gate_teaches_its_own_command() -> None:
+    """The same streams through three gates pull u* three ways: no two methods end alike by construction."""
+    recipe, gradients = replace(POCKET, streams_teach="command"), []
+    for method in ("knob-ia", "ode-lite", "knob-ode"):
+        torch.manual_seed(0)
+        model = models.build(method, width=8).train()
+        torch.manual_seed(1)
+        losses.stream_loss(model, batch_of(torch.arange(10).repeat(3), torch.zeros(30)), recipe).backward()
+        gradients.append(model.command.net[0].weight.grad)
+    assert not torch.allclose(gradients[0], gradients[1]) and not torch.allclose(gradients[1], gradients[2])
+
+
+@pytest.mark.parametrize("method", models.METHODS)
+def test_the_papers_loss_is_the_fused_cross_entropy_through_one_step_from_rest(method: str) -> None:
+    torch.manual_seed(0)
+    model = models.build(method, width=8).train()
+    batch = batch_of(torch.arange(6), torch.tensor([0.0, 0, 0, 1, 2, 2]))
+    step = losses.method_step(model, batch, PAPER, 0)
+    step.loss.backward()
+    learned = {
+        name.split(".")[0] for name, p in model.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0
+    }
+    assert "encoder" in learned and "static_head" in learned
+    assert ("knobs" in learned) is model.dynamics.inertia  # through the one factor that Reset Mode has
+    assert ("command" in learned) is model.dynamics.gated
+
+
+def test_the_papers_loss_has_no_other_part() -> None:
+    torch.manual_seed(0)
+    model = models.build("knob-ode", width=8).eval()
+    batch = batch_of(torch.arange(4), torch.zeros(4))
+    step = losses.method_step(model, batch, PAPER, 0)
+    torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images, "literal"), batch.labels))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from train import fit
 from train.training import recipes
 
 
@@ -15,6 +17,13 @@ def test_the_paper_recipe_is_the_papers_protocol() -> None:
     assert (stage.optimizer, stage.lr, stage.weight_decay, stage.schedule) == ("adamw", 3e-4, 1e-4, "cosine")
     assert (stage.epochs, paper.batch, paper.width, paper.warm) == (100, 128, 64, None)
     assert [(part * stage.epochs, top) for part, top in paper.curriculum] == [(30, 2), (60, 3), (100, 5)]
+    assert (paper.padding, paper.severities, paper.loss, stage.decay) == ("zeros", "whole", "fused", "all")
+    assert (paper.reset_form, paper.static_reads, paper.static_sees) == ("literal", "features", "all")
+
+
+def test_the_scaled_paper_recipe_differs_in_size_alone() -> None:
+    lines = recipes.differences(recipes.as_dict(recipes.PAPER), recipes.as_dict(recipes.PAPER_POCKET))
+    assert {line.split(":")[0] for line in lines} == {"name", "width", "method.epochs", "method.precision"}
 
 
 @pytest.mark.parametrize("recipe", recipes.RECIPES.values(), ids=recipes.RECIPES.keys())
@@ -38,8 +47,48 @@ def test_overrides_reach_into_stages() -> None:
         (recipes.POCKET, "batch=many", "wants int, got 'many'"),
         (recipes.POCKET, "warm=1", "only numbers and words"),
         (recipes.PAPER, "warm.lr=1", "no warm stage"),
+        (recipes.POCKET, "streams_teach=all", "streams_teach must be one of knobs, command"),
     ],
 )
 def test_bad_overrides_are_refused(recipe: recipes.Recipe, assignment: str, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         recipes.override(recipe, [assignment])
+
+
+def test_entries_of_the_method_stage_leave_old_headers_and_encoders_alone() -> None:
+    """What came later is not written at its default, and is no part of what decides a warm stage."""
+    assert "streams_teach" not in recipes.as_dict(recipes.POCKET)
+    changed = recipes.override(recipes.POCKET, ["streams_teach=command", "reset_form=normalised"])
+    assert recipes.as_dict(changed)["reset_form"] == "normalised"
+    assert fit._warm_part(changed) == fit._warm_part(recipes.POCKET)
+
+
+def test_the_encoders_in_training_keep_their_identity() -> None:
+    """What a running warm stage of `robust` wrote into its state: no later entry may change it."""
+    assert set(fit._warm_part(recipes.ROBUST)) == set(fit.WARM_ENTRIES)
+    assert "padding" in fit._warm_part(recipes.override(recipes.ROBUST, ["padding=zeros"]))
+
+
+@pytest.mark.parametrize(
+    ("assignment", "says"),
+    [
+        ("warm.epochs=0", "warm.epochs is 0, expected at least 1"),
+        ("method.epochs=-1", "method.epochs is -1, expected at least 1"),
+        ("batch=7", "batch is 7, expected a multiple of chunk, which is 64"),
+        ("batch=0", "batch is 0, expected a multiple of chunk"),
+        ("chunk=0", "chunk is 0, expected at least 1"),
+        ("validation=0", "validation is 0, expected at least 8"),
+        ("limit=-5", "limit is -5, expected at least 0"),
+        ("clean_share=1.5", "clean_share is 1.5, expected 0 to 1"),
+        ("method.lr=0", "method.lr is 0.0, expected above 0"),
+        ("method.lr=nan", "method.lr is nan, expected above 0"),
+    ],
+)
+def test_what_nothing_can_be_trained_with_is_refused(assignment: str, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        recipes.check(recipes.override(recipes.POCKET, [assignment]))
+
+
+def test_our_recipes_pass() -> None:
+    for recipe in recipes.RECIPES.values():
+        assert recipes.check(recipe) is recipe

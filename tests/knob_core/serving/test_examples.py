@@ -1,0 +1,126 @@
+"""The guide's examples against a running service, the Grafana dashboard against its metrics, `knob serve` by itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from readme_examples import Camera
+from services import Process, running
+
+from knob_core import wrap
+from knob_core.client import Service
+from knob_core.serving import command, models
+from knob_core.serving.engine import Engine, Limits
+
+DOCS = Path(__file__).parents[3] / "docs"
+GUIDE = (DOCS / "serve.md").read_text(encoding="utf-8")
+
+
+def example(kind: str, word: str, url: str) -> str:
+    """The guide's one example with `word` in it, for a service at `url`."""
+    (found,) = [text for text in re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL) if word in text]
+    address = "127.0.0.1:8600"
+    assert address in found
+    return found.replace(address, url.removeprefix("http://"))
+
+
+def pictures() -> Engine:
+    mean = wrap.classifier(lambda frames: np.asarray(frames, np.float64).mean((1, 2)))
+    return Engine(mean, limits=Limits(), name="mean", classes=("red", "green", "blue"))
+
+
+def test_a_camera_a_folder_and_an_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "frames").mkdir()
+    for k in range(7):
+        file = io.BytesIO()
+        Image.fromarray(np.full((20, 30, 3), (250, 20 * k, 10), np.uint8)).save(file, "JPEG")
+        (tmp_path / "frames" / f"{k}.jpg").write_bytes(file.getvalue())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "cv2", types.SimpleNamespace(VideoCapture=Camera))  # type: ignore[arg-type]
+    with running(pictures()) as service:
+        for word in ("VideoCapture", "glob"):
+            exec(example("py", word, service.url), {})
+        (info,) = Service(service.url).streams()
+        assert (info["stream"], info["group"], info["frames"]) == ("front-door", "doors", 5)
+        names: dict[str, Any] = {}
+        exec(example("py", "revert", service.url), names)
+        assert [line["scope"] for line in names["service"].knob_log()] == [
+            "all", "group doors", "stream front-door", "revert 1",
+        ]  # fmt: skip
+
+
+def test_the_browsers_example_in_javascript() -> None:
+    node = shutil.which("node")
+    has = node and subprocess.run([node, "-e", "process.exit(typeof WebSocket === 'function' ? 0 : 1)"], check=False)
+    if not has or has.returncode:
+        pytest.skip("needs a Node.js with WebSocket (22 or newer)")
+    file = io.BytesIO()
+    Image.fromarray(np.full((20, 30, 3), (250, 20, 10), np.uint8)).save(file, "JPEG")
+    with running(pictures()) as service:
+        script = (
+            example("js", "onmessage", service.url)
+            + f"""
+const picture = new Blob([Uint8Array.from({list(file.getvalue())})]);
+socket.onopen = () => send({{ toBlob: (done) => done(picture) }});
+setTimeout(() => process.exit(0), 3000);
+"""
+        )
+        done = subprocess.run([node, "-e", script], capture_output=True, text=True, check=True)  # type: ignore[list-item]
+    assert done.stdout.split()[:2] == ["1", "red"]
+
+
+def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
+    with running() as service:
+        Service(service.url).step_many([{"stream": "a", "logits": [0.0, 1.0]}])
+        text = Service(service.url).request("GET", "/metrics", raw=True).decode()
+    known = set(re.findall(r"^(knob_\w+)", text, re.MULTILINE))
+    panels = json.loads((DOCS / "serve-grafana.json").read_text())["panels"]
+    asked = {name for p in panels for target in p["targets"] for name in re.findall(r"knob_\w+", target["expr"])}
+    assert len(asked) > 15 and asked <= known
+
+
+@pytest.mark.slow
+def test_the_two_commands(tmp_path: Path) -> None:
+    service = Process("knob-ode-s0", "--threads", "1")
+    try:
+        cameras = [sys.executable, "-m", "knob_core.serving.demo_cameras", "--url", service.url, "--streams", "2"]
+        done = subprocess.run(
+            [*cameras, "--frames", "6", "--rate", "4"], capture_output=True, text=True, check=False, cwd=DOCS.parent
+        )
+        assert done.returncode == 0, done.stderr
+        assert [info["stream"] for info in Service(service.url).streams()] == ["camera-0", "camera-1"]
+        assert service.stop() == 0
+    finally:
+        service.kill()
+
+
+def test_any_other_address_needs_tokens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KNOB_SERVE_TOKENS", raising=False)
+    assert command.main(["logits", "--host", "0.0.0.0"]) == 2
+    assert "tokens are needed" in capsys.readouterr().err
+    monkeypatch.setenv("KNOB_SERVE_TOKENS", "operator olga short")
+    assert command.main(["logits"]) == 2
+    assert "expected 16 or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [("nothing.here:f", "can be imported"), ("logits:1", "K >= 2"), ("absent.onnx", "is not a file"),
+     ("absent", "missing")],
+)  # fmt: skip
+def test_a_model_that_is_none_is_named(what: str, words: str) -> None:
+    if what.endswith(".onnx"):
+        pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install -e '.[export]'")
+    with pytest.raises((ValueError, FileNotFoundError), match=words):
+        models.load(what)
