@@ -166,7 +166,7 @@ def table(watched: WatchedService) -> None:
 
 
 page_layout.style()
-st.header("Live", anchor=False)
+st.title("Live", anchor=False)
 if controller() is None:
     st.markdown("Attach to a running service: watch its streams, and turn the knobs of the running system.")
     form()

@@ -81,7 +81,7 @@ def updates(
     """The cards' texts; `frame_rate` (frames/s) turns frames into seconds."""
     out: list[ReadoutUpdate] = []
     for readout in (READOUTS[id] for id in ids):
-        rest = [["before", text(readout, before)]]
+        rest = [["previous", text(readout, before)]]
         if pinned is not None:
             rest.append(["A", text(readout, pinned)])
         rest.append([WITHOUT_KNOB, text(readout, without)])
@@ -133,7 +133,7 @@ def fault(now: OperatorMeasures) -> str:
 def why(now: OperatorMeasures) -> str:
     """What it says and what it keeps; nothing where nothing is wrong."""
     if fault(now) == "uneven":
-        return "too sure here, too modest there"
+        return "sure here, modest there"
     return f"says {100 * now.confidence:.0f} %, is right {100 * now.accuracy:.0f} %" if fault(now) else ""
 
 

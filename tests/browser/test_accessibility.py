@@ -18,6 +18,7 @@ READING = {  # page: what is on it when it is whole
     "learning": "At the end of training",
     "results": "What we set out to show",
     "about": "This installation",
+    "live": "Live",
 }
 
 

@@ -27,12 +27,11 @@ OVERLAPS = """() => {
   const box = knobPart("knobs").box;
   const parts = [...box.querySelectorAll(".knob-name, .knob-value, .knob svg, .regime, .regime-text, button, select")];
   const seen = parts.map((el) => [el, el.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
+  const shared = (p, q, low, high) => Math.min(p[high], q[high]) - Math.max(p[low], q[low]);
   const over = ([a, p], [b, q]) =>
-    !a.contains(b) && !b.contains(a) &&
-    Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 &&
-    Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1;
-  const html = (a, b) => [a[0].outerHTML, b[0].outerHTML];
-  return seen.flatMap((a, i) => seen.slice(i + 1).filter((b) => over(a, b)).map((b) => html(a, b)));
+    !a.contains(b) && !b.contains(a) && shared(p, q, "left", "right") > 1 && shared(p, q, "top", "bottom") > 1;
+  const pairs = seen.flatMap((a, i) => seen.slice(i + 1).map((b) => [a, b]));
+  return pairs.filter(([a, b]) => over(a, b)).map(([[a], [b]]) => [a.outerHTML, b.outerHTML]);
 }"""
 
 

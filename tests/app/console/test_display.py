@@ -127,7 +127,7 @@ def test_now_before_and_without_knob_stand_together(stream: ShownStream) -> None
     assert began is not None and state.now is not None
     assert card["now"] == f"{state.now.flips:.1f}"
     assert dict(card["rest"]) == {
-        "before": f"{began.flips:.1f}",
+        "previous": f"{began.flips:.1f}",
         "without Knob": f"{stream.measures_without.flips:.1f}",
     }
 

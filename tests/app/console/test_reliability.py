@@ -42,7 +42,7 @@ def test_little_is_not_worth_a_word_and_both_ways_is_said() -> None:
     good = OperatorMeasures(**values | {"ece": 0.02, "ece_floor": 0.01, "confidence": 0.9, "accuracy": 0.92})
     both = replace(good, ece=0.2, confidence=0.9, accuracy=0.91)
     assert cards.why(good) == "" and cards.why(replace(good, ece=math.nan)) == ""
-    assert (cards.fault(both), cards.why(both)) == ("uneven", "too sure here, too modest there")
+    assert (cards.fault(both), cards.why(both)) == ("uneven", "sure here, modest there")
 
 
 def test_the_panel_is_the_stream_s_table(scenes: ShownStream) -> None:
