@@ -73,8 +73,8 @@ def build(n: Numbers) -> Lesson:
             f"confirms leaves it down. {WHERE}"
         ),
         equation=(
-            r"\begin{gathered} \omega = \omega_n\, e^{\,b\,\ell} \\ \ell = \max(0,\, -\log[K e\, \langle p_m, p_z\rangle "
-            r"+ 1 - e]),\;\; e = (1-\varepsilon)^2 \end{gathered}"
+            r"\begin{gathered} \omega = \omega_n\, e^{\,b\,\ell} \\ \ell = \max(0,\, -\log[K e\, \langle p_m, "
+            r"p_z\rangle + 1 - e]),\;\; e = (1-\varepsilon)^2 \end{gathered}"
         ),
         plain="ω = ωₙ exp(b ℓ);  ℓ = max(0, −log[K e <p_m, p_z> + 1 − e]), e = (1 − ε)²",
         units=(
