@@ -73,10 +73,10 @@ def build(n: Numbers) -> Lesson:
             f"confirms leaves it down. {WHERE}"
         ),
         equation=(
-            r"\omega = \omega_n\, e^{\,b\,\ell}, \qquad \ell = \max\!\left(0,\; -\log\left[K(1-\varepsilon)^2 "
-            r"\langle p_m, p_z\rangle + 1 - (1-\varepsilon)^2\right]\right)"
+            r"\begin{gathered} \omega = \omega_n\, e^{\,b\,\ell} \\ \ell = \max(0,\, -\log[K e\, \langle p_m, "
+            r"p_z\rangle + 1 - e]),\;\; e = (1-\varepsilon)^2 \end{gathered}"
         ),
-        plain="ω = ωₙ exp(b ℓ);  ℓ = max(0, −log[K (1−ε)² <p_m, p_z> + 1 − (1−ε)²])",
+        plain="ω = ωₙ exp(b ℓ);  ℓ = max(0, −log[K e <p_m, p_z> + 1 − e]), e = (1 − ε)²",
         units=(
             "ℓ (nats) is the evidence that the content changed: large where the classes that the memory believes in, "
             "p_m, and those of the frame, p_z, have little in common; K = 10 classes, ε = 0.002. b, the attention, is "

@@ -101,8 +101,8 @@ def build(n: Numbers) -> Lesson:
             f"{WHERE}"
         ),
         equation=(
-            r"\text{beaten:}\quad \text{flips}_{\text{ours}} < \text{flips}_{\text{other}} \;\text{ and }\; "
-            r"\text{delay}_{\text{ours}} \le \text{delay}_{\text{other}}"
+            r"\begin{gathered} \text{flips}_{\text{ours}} < \text{flips}_{\text{other}} \\ "
+            r"\text{delay}_{\text{ours}} \le \text{delay}_{\text{other}} \end{gathered}"
         ),
         plain="beaten: flips (ours) < flips (other) and delay (ours) ≤ delay (other)",
         units=(
