@@ -11,10 +11,11 @@ if str(HERE.parent) not in sys.path:  # `streamlit run` puts app/ on the path, n
 
 import streamlit as st  # noqa: E402
 
-from app.server.streamlit_internals import is_page_visit  # noqa: E402
+from app.server.streamlit_internals import is_page_visit, mend_uploaders  # noqa: E402
 
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
+    "tune": "Tune",
     "calibration": "Calibration",
     "learning": "Learning",
     "results": "Results",
@@ -27,14 +28,17 @@ PAGES = {  # file in app_pages, title; the first is the one that opens
 
 def visit() -> None:
     """What a visitor sees."""
-    st.set_page_config(page_title="Knob", page_icon=str(HERE / "static" / "icon.svg"), layout="wide")
     st.logo(str(HERE / "static" / "logo.svg"), size="large")
     st.html(HERE / "static" / "page_margins.css")
+    mend_uploaders()
     pages = [
         st.Page(HERE / "app_pages" / f"{name}.py", title=title, url_path=name if i else None, default=not i)
         for i, (name, title) in enumerate(PAGES.items())
     ]
-    st.navigation(pages, position="top").run()
+    page = st.navigation(pages, position="top")
+    icon = str(HERE / "static" / "icon.svg")
+    st.set_page_config(page_title=f"{page.title} · Knob", page_icon=icon, layout="wide")
+    page.run()
 
 
 if is_page_visit():
@@ -42,8 +46,16 @@ if is_page_visit():
 else:
     import pandas  # noqa: F401  (the slowest imports of all: before the first visit, not in it)
     import scipy.signal  # noqa: F401
+    from starlette.middleware import Middleware
 
     from app.console import display  # noqa: F401
-    from app.server import drag_endpoint
+    from app.server import drag_endpoint, garbage_collector, housekeeping
+    from app.server.upload_limits import UploadLimits
 
-    app = st.App(__file__, routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))])
+    app = st.App(
+        __file__,
+        lifespan=housekeeping.lifespan,
+        routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))],
+        middleware=[Middleware(UploadLimits)],
+    )
+    garbage_collector.freeze()  # before the first session

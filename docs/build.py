@@ -35,6 +35,7 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "serve": "Serve many streams",
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
+    "stability": "How far the memory can go",
 }
 PACKAGE = "knob_core"
 

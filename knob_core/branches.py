@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from knob_core import files
+
 
 @dataclass(frozen=True)
 class Branches:
@@ -72,10 +74,7 @@ def save(branches: Branches, path: str | Path, dtype: str = "float16", **others:
         raise ValueError(f"others has {', '.join(twice)}, which are arrays of the branches themselves")
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays, **others)
-    path = Path(path)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_bytes(buffer.getvalue())
-    temporary.replace(path)
+    files.write_bytes(path, buffer.getvalue())
 
 
 def load(path: str | Path) -> Branches:

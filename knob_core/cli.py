@@ -45,7 +45,11 @@ COMMANDS = {
     "train": Command("train.fit", ("tqdm",), "train", "train a method"),
     "evaluate": Command("train.evaluate", ("pandas", "tqdm"), "train", "measure checkpoints on corrupted images"),
     "report": Command("train.report", ("pandas", "matplotlib"), "train", "write RESULTS.md from the measured tables"),
+    "sensitivity": Command(
+        "train.sensitivity", ("pandas", "tqdm"), "train", "measure every setting of the knobs on change streams"
+    ),
     "export": Command("train.export", (), "export", "write ONNX and torch.export files"),
+    "check-lessons": Command("app.lessons.check_summaries", (), "app", "check the lesson summaries of a class"),
 }
 MARKS = ("pyproject.toml", "knob_core/__init__.py", "app/main.py", "train/__init__.py")  # what a clone has
 
@@ -60,7 +64,7 @@ def clone(start: Path) -> Path | None:
 
 def usage() -> str:
     """What `knob --help` prints."""
-    lines = [f"  knob {name:14}{command.says}" for name, command in COMMANDS.items()]
+    lines = [f"  knob {name:15}{command.says}" for name, command in COMMANDS.items()]
     return "\n".join(
         [
             "usage: knob COMMAND [arguments of the command]",

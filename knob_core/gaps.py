@@ -74,9 +74,12 @@ def coast(
     dt: np.ndarray,  # broadcasts against held: frames
     count: np.ndarray,  # alike: whole number of steps
     state: np.ndarray,  # (N, 2) or (N, K, 2)
+    brake: float = 0.0,  # share of v that is lost in each step where u is free to move, 1 - a[0, 0] = 1
 ) -> np.ndarray:
     """The state after `count` steps towards the same command."""
     a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
+    if brake:
+        a[..., 1, :] *= 1 - brake * (1 - a[..., :1, 0])
     rest = np.stack([held, np.zeros_like(held)], axis=-1)
     return rest + np.einsum("...ij,...j->...i", _power(a, count), state - rest)
 

@@ -1,4 +1,4 @@
-"""Reset Mode over many predictions at once: what the knobs do to confidence, quickly enough to follow a hand.
+"""Reset Mode over many predictions at once: what the knobs do to confidence, fast enough for a drag.
 
 g = sigmoid(reset_gain u*),  z_fuse = z_static + g (z_dyn - z_static),  p_max = 1 / sum exp(z_fuse - max z_fuse)
 Everything is `knob_core.fusion` and `knob_core.metrics` in float32, with classes first and in pieces that stay in a
@@ -147,7 +147,7 @@ def cell_scores(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
     hit = (key & np.uint32(1)).astype(np.float64)
     small, larger = divmod(n, bins)
     if not small:
-        return hit.mean(1), np.array([_one(*pair) for pair in zip(confidence, correct, strict=True)])
+        return hit.mean(1), np.array([_one(*pair, bins) for pair in zip(confidence, correct, strict=True)])
     sizes = np.array([small + (b < larger) for b in range(bins)])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     f, a = (np.add.reduceat(values, starts, axis=1) / sizes for values in (c, hit))
@@ -159,5 +159,5 @@ def cell_scores(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
     return hit.mean(1), ece
 
 
-def _one(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> float:
+def _one(confidence: np.ndarray, correct: np.ndarray, bins: int) -> float:
     return bin_by_mass(confidence, correct, bins).ece_debiased()

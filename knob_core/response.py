@@ -1,6 +1,6 @@
 """What a stream becomes under a setting: gate, fusion and confidence of every frame.
 
-u = gate(u*), g = sigmoid(u), z_fuse = g z_dyn + (1-g) z_static, p_max = max softmax(z_fuse).
+u = gate(u*), g = sigmoid(u), z_fuse = g z_dyn + (1-g) z_static, p_max = max softmax(z_fuse / temperature).
 What is remembered (`knob_core.memories`) stands between the branches and the answer.
 The state goes in and comes out, so frames may come all at once or one by one, with other knobs every time.
 """
@@ -15,6 +15,7 @@ from knob_core import gates, methods, metrics
 from knob_core.branches import Branches
 from knob_core.gates import Gate
 from knob_core.memories import PLAIN, Attentive, Inputs, Memory
+from knob_core.metrics.temperature_scaling import tempered
 from knob_core.settings import Settings
 
 
@@ -62,7 +63,7 @@ def respond(
         for other in (PLAIN, settings.weights or attentive or Attentive()):
             if other.name not in after:
                 after[other.name] = other.run(frames, *knobs, state=_past(other, state)).state
-    probabilities = metrics.softmax(remembered.z)  # (R, T, K)
+    probabilities = metrics.softmax(tempered(remembered.z, settings.temperature))  # (R, T, K)
     response = Response(u, remembered.g, probabilities, probabilities.max(axis=-1), probabilities.argmax(axis=-1))
     return response, State(gate_state, after.get(PLAIN.name), after.get(Attentive.name))
 

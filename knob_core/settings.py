@@ -19,7 +19,7 @@ from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
 VERSION = 1
 TABLE, GOALS = "attentive", "goals"  # tables of the file: weights, and what is wanted
 MODES = ("continuous", "reset")
-LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0)}
+LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0), "temperature": (0.05, 20.0)}
 MAX_BYTES = 10_000
 
 
@@ -33,6 +33,7 @@ class Settings:
     memory: str = "attentive"  # or "plain" or "off" (`knob_core.memories`); of older files: true is plain, false is off
     mode: str = "continuous"  # or "reset": one step from rest for every frame
     frame_rate: float = 10.0  # frames/s, only to say frames as seconds
+    temperature: float = 1.0  # the answer is softmax(z / temperature): above 1 more modest, below 1 surer; classes stay
     weights: Attentive | None = None  # of attentive memory; None: the model's own
     goals: Goals = field(default_factory=Goals)  # what the operator wants of the stream; nothing acts on them by itself
 

@@ -48,7 +48,7 @@ def test_the_commands_of_a_page_exist(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     for module in re.findall(r"(?:python|N) -m (\w[\w.]*)", text):
         assert importlib.util.find_spec(module) is not None, module
-    assert set(re.findall(r"(?:^ +|`)knob (\w+)", text, re.MULTILINE)) <= set(cli.COMMANDS)
+    assert set(re.findall(r"(?:^ +|`)knob (\w[\w-]*)", text, re.MULTILINE)) <= set(cli.COMMANDS)
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"(?:^ +|`)make (\w+)", text, re.MULTILINE)) <= targets
 

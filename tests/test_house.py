@@ -1,4 +1,4 @@
-"""The house's own rules: who may import whom, what ships, and that a light import stays light."""
+"""Rules of the code base: who may import whom, what ships, and that a light import stays light."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def imports(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("folder", FORBIDDEN)
-def test_data_walks_one_way(folder: str) -> None:
+def test_data_flows_one_way(folder: str) -> None:
     files = sorted((ROOT / folder).rglob("*.py"))
     assert files
     offenders = {str(path.relative_to(ROOT)): found for path in files if (found := imports(path) & FORBIDDEN[folder])}

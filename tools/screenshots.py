@@ -89,7 +89,11 @@ def served(script: Path, **environment: str) -> Iterator[Served]:
         yield Served(url, process.pid)
     finally:
         process.terminate()
-        process.wait(10)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # a busy machine
+            process.kill()
+            process.wait(10)
 
 
 @contextmanager
@@ -122,8 +126,8 @@ def console(page: Any) -> None:
     page.wait_for_selector(".display[data-updates]", timeout=60_000)
     page.get_by_role("button", name="pin A").click()
     page.get_by_role("button", name="unpin A").wait_for()
-    for symbol, keys in (("ζ", ["PageUp"]), ("ωₙ", ["PageDown", "PageDown"])):
-        page.get_by_role("slider", name=symbol, exact=True).focus()
+    for name, keys in (("damping ζ", ["PageUp"]), ("natural frequency ωₙ", ["PageDown", "PageDown"])):
+        page.get_by_role("slider", name=name, exact=True).focus()
         for key in keys:
             page.keyboard.press(key)
     still(page)

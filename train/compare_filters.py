@@ -19,7 +19,7 @@ import pandas as pd
 
 from knob_core import branches, files, methods
 from knob_core.rivals import RIVALS, WITH_COMMAND
-from knob_core.rivals.attentive import AttentiveMemory, AttentiveSingle
+from knob_core.rivals.attentive import AttentiveFirstOrder, AttentiveMemory, AttentiveSingle
 from knob_core.rivals.base import Filter
 from knob_core.tuning import saved
 from knob_core.tuning.compare import Comparison, evaluate
@@ -30,15 +30,43 @@ from train import commands
 CHOOSING, TESTING = ("validation", "pairs"), ("test",)
 OURS, OURS_SINGLE = "attentive", "attentive-single"
 NLL_WEIGHT = 5.0  # of a nat, against a factor e in flips: .02 nats are worth a tenth of the flips
-KINDS: dict[str, type[Filter]] = {OURS: AttentiveMemory, OURS_SINGLE: AttentiveSingle, **RIVALS, **WITH_COMMAND}
+ABLATIONS: dict[str, tuple[type[Filter], dict[str, float]]] = {  # what is left of ours, and what is held
+    "without l": (AttentiveMemory, {"b": 0.0}),
+    "without u*": (AttentiveMemory, {"c": 0.0}),
+    "without d": (AttentiveMemory, {"d": 0.0}),
+    "first order": (AttentiveFirstOrder, {}),
+    "without brake": (AttentiveMemory, {"brake": 0.0}),
+    "without eye": (AttentiveMemory, {"eye": 0.0}),
+}
+KINDS: dict[str, type[Filter]] = {
+    OURS: AttentiveMemory, OURS_SINGLE: AttentiveSingle, **RIVALS, **WITH_COMMAND,
+    **{name: kind for name, (kind, _) in ABLATIONS.items()},
+}  # fmt: skip
+
+
+def read_by_kind(paths: Sequence[Path], splits: Sequence[str]) -> tuple[dict[str, Streams], str]:
+    """Streams of one model by their kind, and its name."""
+    kinds: dict[str, list[Path]] = {}
+    for path in paths:
+        kinds.setdefault(str(about_of(path).get("kind")), []).append(path)
+    found = {kind: read(files_, splits) for kind, files_ in kinds.items()}
+    models = sorted({str(about["model"]) for _, about in found.values()})
+    if len(models) > 1:
+        raise ValueError(f"the files are of {', '.join(models)}, expected one model")
+    return {kind: streams for kind, (streams, _) in found.items()}, models[0]
+
+
+def about_of(path: Path) -> dict[str, Any]:
+    """What a file of streams says of itself."""
+    with np.load(path, allow_pickle=False) as file:
+        return json.loads(str(file["about"])) if "about" in file else {}
 
 
 def read(paths: Sequence[Path], splits: Sequence[str]) -> tuple[Streams, dict[str, Any]]:
     """Streams of one model, all of an allowed split; and what the files say of themselves."""
     parts, abouts = [], []
     for path in paths:
-        with np.load(path, allow_pickle=False) as file:
-            about = json.loads(str(file["about"])) if "about" in file else {}
+        about = about_of(path)
         if about.get("split") not in splits:
             raise ValueError(f"{path} has split {about.get('split')!r}, expected {' or '.join(splits)} here")
         abouts.append(about)
@@ -59,7 +87,9 @@ def ours(streams: Streams) -> tuple[str, dict[str, Any]]:
 def tune_all(streams: Streams, evaluations: int, names: Sequence[str] = tuple(RIVALS)) -> dict[str, Tuned]:
     """Every filter by its name."""
     key, fixed = ours(streams)
-    jobs: dict[str, dict[str, Any]] = {key: fixed, **{name: {} for name in names}}
+    jobs: dict[str, dict[str, Any]] = {key: fixed}
+    for name in names:
+        jobs[name] = {**fixed, **ABLATIONS[name][1]} if name in ABLATIONS else {}
     return {
         name: tune(KINDS[name], streams, evaluations, nll_weight=NLL_WEIGHT, fixed=held) for name, held in jobs.items()
     }
@@ -90,7 +120,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     choose.add_argument("streams", nargs="+", type=Path, metavar="FILE.npz")
     choose.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of every filter; default: %(default)s")
     choose.add_argument(
-        "--filters", nargs="+", choices=[*RIVALS, *WITH_COMMAND], default=list(RIVALS), help="default: all without u*"
+        "--filters",
+        nargs="+",
+        choices=[*RIVALS, *WITH_COMMAND, *ABLATIONS],
+        default=list(RIVALS),
+        help="default: all rivals without u*",
     )
     choose.add_argument("--out", type=Path, required=True, metavar="TUNED.json")
     test = what.add_parser("test", help="once, on test streams")

@@ -1,10 +1,10 @@
 """Export a model: `python -m train.export CHECKPOINT --out FOLDER` writes ONNX and torch.export files.
 
 One call is one frame: images, zeta, omega_n, dt, the kind of memory and the state go in, the answer and the next state
-come out, so the knobs stay free in C++, in a browser or on a phone. The weights of attentive memory are constants of
-the file. Before a file is kept, a stream with moving knobs is run through it and through `KnobStream`; it must agree to
-1e-4 in probability. The file also says what it is (`about`): an ONNX file in its metadata, a torch.export file in its
-extra file "knob.json".
+come out, so the knobs stay free in C++, in a browser or on a phone. The weights of attentive memory and the temperature
+are constants of the file: the model's own, or those of a settings file (`--settings knob.toml`). Before a file is kept,
+a stream with moving knobs is run through it and through `KnobStream`; it must agree to 1e-4 in probability. The file
+also says what it is (`about`): an ONNX file in its metadata, a torch.export file in its extra file "knob.json".
 """
 
 from __future__ import annotations
@@ -20,16 +20,20 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, files, fusion
+from knob_core import settings as settings_file
+from knob_core.gates import Gate
 from knob_core.memories import OFF, PLAIN, Attentive, Inputs
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
 from knob_core.runtime.frames import SIZE
+from knob_core.settings import HOME, Settings
 from train import commands
 
 KINDS = (OFF.name, PLAIN.name, Attentive.name)  # `memory_kind` 0, 1, 2
 STATE = ("gate", "memory", "attentive", "seen")
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_kind", *STATE)
-OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE))
+BRANCHES = ("z_static", "z_dyn", "u_star")  # for those who keep memory and gate themselves, as `knob serve` does
+OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE), *BRANCHES)
 TOLERANCE = 1e-4  # in probability
 OPSET = 23  # the newest that torch's exporter writes
 Arrays = dict[str, np.ndarray]
@@ -42,12 +46,12 @@ class Frame(nn.Module):
     Both memories go on whatever `memory_kind` says, so that it may be changed at any frame.
     """
 
-    rest: Tensor  # (2,) of the gate; the state `x` is counted from it, so that a stream begins with zeros
+    rest: Tensor  # (2,) or more, of the gate; the state `x` is counted from it, so that a stream begins with zeros
 
-    def __init__(self, model: GatedClassifier) -> None:
+    def __init__(self, model: GatedClassifier, settings: Settings = HOME) -> None:
         super().__init__()
         self.model, self.gate = model.eval(), model.dynamics
-        self.weights = weights_of(model)
+        self.weights, self.temperature = weights_of(model, settings), settings.temperature
         self.register_buffer("rest", torch.tensor(self.gate.rest))
 
     def forward(
@@ -78,53 +82,60 @@ class Frame(nn.Module):
         )
         fused = fusion.diagnose(z_memory, z_eye, g)
         state = (x - self.rest, kinds[1].state, kinds[2].state, torch.ones_like(seen))
-        return torch.softmax(z, -1), g, u, fused.t_eff, fused.csr, *state
+        branches = (x + 0 for x in (z_static, z_dyn, u_star))  # an output must not be another one itself
+        return torch.softmax(z / self.temperature, -1), g, u, fused.t_eff, fused.csr, *state, *branches
 
 
-def weights_of(model: GatedClassifier) -> Attentive:
-    """Of attentive memory: the model's own, or those for any classifier."""
-    return model.attentive or Attentive()
+def weights_of(model: GatedClassifier, settings: Settings = HOME) -> Attentive:
+    """Of attentive memory: the setting's, the model's own, or those for any classifier."""
+    return settings.weights or model.attentive or Attentive()
 
 
-def first_state(streams: int, num_classes: int) -> Arrays:
+def first_state(streams: int, num_classes: int, gate: Gate) -> Arrays:
     """The state to start with."""
     return {
-        "gate": np.zeros((streams, 2), np.float32),
+        "gate": np.zeros((streams, len(gate.rest)), np.float32),
         "memory": np.zeros((streams, num_classes, 2), np.float32),
         "attentive": np.zeros((streams, num_classes + 1, 2), np.float32),
         "seen": np.zeros(streams, bool),
     }
 
 
-def about(model: GatedClassifier) -> dict[str, Any]:
+def about(model: GatedClassifier, settings: Settings = HOME) -> dict[str, Any]:
     """What a file says of itself."""
     knobs = getattr(model, "knobs", None)
     trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
     size = {"method": model.method, "width": model.width, "num_classes": model.num_classes}
-    return {**size, **trained, "memory_kinds": list(KINDS), "attentive": weights_of(model).to_dict()}
+    constants = {"attentive": weights_of(model, settings).to_dict(), "temperature": settings.temperature}
+    return {**size, **trained, "memory_kinds": list(KINDS), **constants}
 
 
-def trace(model: GatedClassifier) -> torch.export.ExportedProgram:
+def trace(model: GatedClassifier, settings: Settings = HOME) -> torch.export.ExportedProgram:
     """The graph of one frame, for any number of streams."""
     scalar = [torch.tensor(value) for value in (0.7, 0.4, 1.0)]
-    state = [torch.from_numpy(array) for array in first_state(3, model.num_classes).values()]
+    state = [torch.from_numpy(array) for array in first_state(3, model.num_classes, model.dynamics).values()]
     streams = {0: torch.export.Dim("streams")}
     arguments = (torch.rand(3, 3, SIZE, SIZE), *scalar, torch.tensor(2, dtype=torch.int32), *state)
     shapes = (streams, None, None, None, None, *(streams for _ in state))
     with torch.no_grad():
-        return torch.export.export(Frame(model.cpu()), arguments, dynamic_shapes=shapes)
+        return torch.export.export(Frame(model.cpu(), settings), arguments, dynamic_shapes=shapes)
 
 
-def write_torch(model: GatedClassifier, path: Path) -> None:
-    torch.export.save(trace(model), path, extra_files={"knob.json": json.dumps(about(model))})
+def write_torch(model: GatedClassifier, path: Path, settings: Settings = HOME) -> None:
+    torch.export.save(trace(model, settings), path, extra_files={"knob.json": json.dumps(about(model, settings))})
 
 
-def write_onnx(model: GatedClassifier, path: Path) -> None:
+def write_onnx(model: GatedClassifier, path: Path, settings: Settings = HOME) -> None:
     program = torch.onnx.export(
-        trace(model), input_names=INPUTS, output_names=OUTPUTS, opset_version=OPSET, dynamo=True, verbose=False
+        trace(model, settings),
+        input_names=INPUTS,
+        output_names=OUTPUTS,
+        opset_version=OPSET,
+        dynamo=True,
+        verbose=False,
     )
     assert program is not None
-    entries = about(model).items()
+    entries = about(model, settings).items()
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in entries}
     program.model.metadata_props.update(texts)
     program.save(path, external_data=False)
@@ -159,7 +170,7 @@ def run_onnx(path: Path) -> Callable[[Arrays], Arrays]:
 
 
 FORMATS: dict[
-    str, tuple[str, Callable[[GatedClassifier, Path], None], Callable[[Path], Callable[[Arrays], Arrays]]]
+    str, tuple[str, Callable[[GatedClassifier, Path, Settings], None], Callable[[Path], Callable[[Arrays], Arrays]]]
 ] = {
     "onnx": (".onnx", write_onnx, run_onnx),
     "torch": (".pt2", write_torch, run_torch),
@@ -172,12 +183,17 @@ def _patches(count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def largest_difference(
-    model: GatedClassifier, call: Callable[[Arrays], Arrays], frames: int = 36, streams: int = 3, seed: int = 0
+    model: GatedClassifier,
+    call: Callable[[Arrays], Arrays],
+    frames: int = 36,
+    streams: int = 3,
+    seed: int = 0,
+    settings: Settings = HOME,
 ) -> float:
     """Largest difference in probability from `KnobStream`, while every input changes: pictures, knobs, dt, memory."""
     rng = np.random.default_rng(seed)
-    stream = KnobStream(model, device="cpu")
-    state, worst = first_state(streams, model.num_classes), 0.0
+    stream = KnobStream(model, device="cpu", settings=settings)
+    state, worst = first_state(streams, model.num_classes, model.dynamics), 0.0
     still = _patches(streams, rng)
     for _ in range(frames):
         still = np.where(rng.random((streams, 1, 1, 1)) < 0.1, _patches(streams, rng), still)
@@ -193,7 +209,9 @@ def largest_difference(
     return worst
 
 
-def export(source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS)) -> dict[Path, float]:
+def export(
+    source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS), settings: Settings = HOME
+) -> dict[Path, float]:
     """Write and verify; a file that does not agree with the model is not kept."""
     model = checkpoint.load(source)
     written = {}
@@ -201,16 +219,17 @@ def export(source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS)) -> 
         suffix, write, run = FORMATS[name]
         path = out / f"{source.stem}{suffix}"
         with files.replacing(path) as temporary:
-            write(model, temporary)
-            difference = largest_difference(model, run(temporary))
+            write(model, temporary, settings)
+            difference = largest_difference(model, run(temporary), settings=settings)
             if not difference <= TOLERANCE:
                 raise ValueError(f"{name}: probabilities differ by {difference:.1e}, allowed {TOLERANCE:g}")
         written[path] = difference
     return written
 
 
-def work(source: Path, out: Path, formats: Sequence[str]) -> None:
-    for path, difference in export(source, out, formats).items():
+def work(source: Path, out: Path, formats: Sequence[str], settings: Path | None) -> None:
+    constants = settings_file.load(settings) if settings else HOME
+    for path, difference in export(source, out, formats, constants).items():
         print(f"{path}: agrees with the model to {difference:.1e} in probability")
 
 
@@ -219,8 +238,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--out", type=Path, default=Path("exported"), help="folder, default: %(default)s")
     parser.add_argument("--format", choices=FORMATS, nargs="+", default=list(FORMATS))
+    told = "settings file whose temperature and weights of attentive memory go into the files"
+    parser.add_argument("--settings", type=Path, default=None, metavar="FILE", help=told)
     given = parser.parse_args(arguments)
-    return commands.run("train.export", lambda: work(given.checkpoint, given.out, given.format))
+    return commands.run("train.export", lambda: work(given.checkpoint, given.out, given.format, given.settings))
 
 
 if __name__ == "__main__":

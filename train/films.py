@@ -14,9 +14,9 @@ from train import commands
 
 
 def strip(key: StreamKey) -> np.ndarray:
-    """(images, FILM, SIDE, SIDE, 3) uint8: every image's first realisation at the film's frames."""
+    """(strips, FILM, SIDE, SIDE, 3) uint8: every image's first realisation at the film's frames."""
     stream, where = library.render(key), film_strips.film_frames(key.frames)
-    rows = [stream.frames(0, key.frames, image)[where] for image in range(len(key.images))]  # (FILM, 3, 32, 32)
+    rows = [stream.frames(0, key.frames, image)[where] for image in range(film_strips.strips(key))]  # (FILM, 3, 32, 32)
     return np.stack([np.rint(row.permute(0, 2, 3, 1).numpy() * 255).astype(np.uint8) for row in rows])
 
 

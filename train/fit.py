@@ -10,6 +10,7 @@ import argparse
 import functools
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ from train.training import distributed, loop, losses, validation
 from train.training.batches import Loader
 from train.training.encodings import Encodings
 from train.training.progress_bar import Progress
-from train.training.recipes import RECIPES, Recipe, as_dict, override
+from train.training.recipes import RECIPES, Recipe, as_dict, check, override
+from train.training.run_lock import locked
 
 SEEDS = (0, 1, 2)
 MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass
@@ -50,8 +52,15 @@ class Workplace:
     def split(self, recipe: Recipe) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """Training part and held-out part: the last `validation` images are never trained on."""
         cut = len(self.images) - recipe.validation
+        if recipe.limit > cut:
+            kept = f"{recipe.validation} of {len(self.images)} are held out for validation"
+            raise commands.WrongArgument(f"limit is {recipe.limit}, expected at most {cut}, since {kept}")
         train = slice(0, recipe.limit or cut)
         return (self.images[train], self.labels[train]), (self.images[cut:], self.labels[cut:])
+
+    def alone_in(self, folder: Path, wait: bool = False) -> AbstractContextManager[None]:
+        """The lock on a run's folder, held by the first of the run's processes."""
+        return locked(folder, wait) if self.rank == 0 else nullcontext()
 
 
 def fit(
@@ -73,10 +82,12 @@ def fit(
     folder = place.runs / recipe.name / f"{method}-s{seed}"
     measure = lambda held: validation.measure_method(model, held)  # noqa: E731
     step = functools.partial(losses.method_step, encodings=(encodings or Encodings(limit=0)) if frozen else None)
-    run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
-    if place.rank == 0:
-        header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch.__version__.split("+")[0]}
-        checkpoint.save(model.eval(), folder / "final.safetensors", header)
+    with place.alone_in(folder):
+        run = _train(model, step, recipe, 1, folder, identity, seed, place, measure, frozen)
+        if place.rank == 0:
+            torch_version = torch.__version__.split("+")[0]
+            header = {**identity, "history": run.history[-1], "data": "CIFAR-10", "torch": torch_version}
+            checkpoint.save(model.eval(), folder / "final.safetensors", header)
     return model.eval()
 
 
@@ -88,7 +99,8 @@ def warm_encoder(recipe: Recipe, seed: int, place: Workplace) -> dict[str, Tenso
     model = losses.WarmClassifier(models.Encoder(recipe.width), 8 * recipe.width, 10).to(place.device)
     folder = place.runs / recipe.name / f"warm-s{seed}"
     measure = lambda held: validation.measure_warm(model, held)  # noqa: E731
-    _train(model, losses.warm_step, recipe, 0, folder, identity, seed, place, measure, ())
+    with place.alone_in(folder, wait=True):  # who comes second finds the encoder trained
+        _train(model, losses.warm_step, recipe, 0, folder, identity, seed, place, measure, ())
     return model.encoder.state_dict()
 
 
@@ -162,7 +174,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def work(args: argparse.Namespace) -> None:
     try:
-        recipe = override(RECIPES[args.recipe], args.set)
+        recipe = check(override(RECIPES[args.recipe], args.set))
     except ValueError as error:
         raise commands.WrongArgument(str(error)) from error
     device = distributed.own_device(args.device)

@@ -1,7 +1,7 @@
 """Make what ships for the console and measure streams: `python -m train.library [CHECKPOINT ...]`.
 
-Writes assets/branches (1,000 sample images x 95 cells), assets/streams (the library of controlled streams) with
-assets/manifest.json, and the stream tables and probe E-3 in assets/results. Goes on where it was stopped.
+Writes assets/branches (1,000 sample images x 95 cells), assets/streams (controlled streams, and streams in which scenes
+change) with assets/manifest.json, and the stream tables and probe E-3 in assets/results. Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from knob_core import library
 from knob_core.assets import ASSETS
 from knob_core.library import result_tables
 from train import commands
-from train.measuring import branch_outputs, library_files, library_tables
+from train.measuring import branch_outputs, library_files, library_tables, scene_files
 from train.measuring.library_branches import LibraryBranches
 from train.training import distributed
 
@@ -32,6 +32,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
     )
     parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the cache lies")
+    parser.add_argument("--scenes", action="store_true", help="only the streams in which scenes change; the rest stays")
     return parser.parse_args(arguments)
 
 
@@ -40,10 +41,15 @@ def work(args: argparse.Namespace) -> None:
     rank, world = distributed.start(device)
     members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
     made = LibraryBranches(members, args.runs / "library")
-    made.fill(rank, world)
+    if args.scenes:
+        made.fill_scenes(rank, world)
+    else:
+        made.fill(rank, world)
     if rank == 0:
-        size = library_files.write(made, args.assets)
-        library_tables.write(made, args.out)
+        size = 0 if args.scenes else library_files.write(made, args.assets)
+        size += scene_files.write(made, args.assets)
+        if not args.scenes:
+            library_tables.write(made, args.out)
         print(f"{len(library.streams(args.assets))} streams, {size / 1e6:.1f} MB: {args.assets}")
 
 

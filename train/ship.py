@@ -1,6 +1,7 @@
 """Put finished runs where the console finds them: `python -m train.ship` writes assets/checkpoints in half precision.
 
-A model ships only when half precision leaves its accuracy on the sample as it was.
+A model ships only when half precision leaves its accuracy on the sample as it was, and replaces one that ships only
+where it is not worse on the held-out training images (`--even-if-worse` does it all the same).
 A run that `train.trim` has fitted to static memory ships as fitted.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -27,10 +29,36 @@ def sample_accuracy(model: models.GatedClassifier) -> float:
     return float((logits.argmax(1) == torch.from_numpy(labels)).float().mean())
 
 
-def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
+class Worse(ValueError):
+    """A run that may not replace what ships."""
+
+
+def validation_accuracy(header: dict[str, Any]) -> float | None:
+    """Of the last epoch on held-out training images, clean and corrupted alike; None where the file does not tell."""
+    history = header.get("history")
+    if not isinstance(history, dict) or not {"clean_accuracy", "corrupted_accuracy"} <= history.keys():
+        return None
+    return (history["clean_accuracy"] + history["corrupted_accuracy"]) / 2
+
+
+def require_not_worse(source: Path, header: dict[str, Any], target: Path) -> None:
+    """Raise Worse where the run has a lower validation accuracy than the file that it would replace."""
+    if not target.is_file():
+        return
+    new, old = validation_accuracy(header), validation_accuracy(checkpoint.read_header(target))
+    if new is None or old is None:
+        lacking = source if new is None else target
+        raise Worse(f"{source}: not shipped, since {lacking} does not tell its validation accuracy")
+    if new < old:
+        raise Worse(f"{source}: not shipped, since its validation accuracy is {new:.4f}, and {old:.4f} ships")
+
+
+def ship(source: Path, folder: Path = CHECKPOINTS, even_if_worse: bool = False) -> Path:
     """One finished run: gives the shipped file."""
     whole, header = checkpoint.load(source), checkpoint.read_header(source)
     target = folder / f"{whole.method}-s{header['seed']}.safetensors"
+    if not even_if_worse:
+        require_not_worse(source, header, target)
     before = sample_accuracy(whole)
     with files.replacing(target) as temporary:  # what ships already stays until this one is checked
         checkpoint.save(whole, temporary, {**header, "sample_accuracy": before}, half=True)
@@ -43,22 +71,29 @@ def ship(source: Path, folder: Path = CHECKPOINTS) -> Path:
     return target
 
 
-def work(runs: Path) -> None:
+def work(runs: Path, even_if_worse: bool = False) -> None:
     torch.set_num_threads(1)
     finished = sorted(runs.glob("*/final.safetensors"))
     if not finished:
         raise FileNotFoundError(f"no finished run under {runs}")
+    refused = []
     for path in finished:
         trimmed = path.with_name("trimmed.safetensors")  # made by train.trim
-        ship(trimmed if trimmed.is_file() else path)
+        try:
+            ship(trimmed if trimmed.is_file() else path, even_if_worse=even_if_worse)
+        except Worse as error:  # the others may still ship
+            refused.append(str(error))
+    if refused:
+        raise Worse("\n".join([*refused, "ship them all the same: --even-if-worse"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.ship", __doc__)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--recipe", default="pocket")
+    parser.add_argument("--even-if-worse", action="store_true", help="replace also what is better on validation")
     args = parser.parse_args(arguments)
-    return commands.run("train.ship", lambda: work(args.runs / args.recipe))
+    return commands.run("train.ship", lambda: work(args.runs / args.recipe, args.even_if_worse))
 
 
 if __name__ == "__main__":

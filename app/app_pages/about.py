@@ -49,7 +49,7 @@ IMAGES = "A. Krizhevsky: Learning Multiple Layers of Features from Tiny Images. 
 
 def equation() -> None:
     """What the two knobs turn."""
-    st.subheader("The equation", anchor=False)
+    st.header("The equation", anchor=False)
     st.markdown(
         "Two branches look at the same picture: one **robust and modest** (static), one **sharp and sensitive** "
         "(dynamic). A gate mixes what they say. The gate is a mass on a spring with a damper: the network says where "
@@ -86,7 +86,7 @@ def equation() -> None:
 
 def architecture() -> None:
     """Where things are."""
-    st.subheader("Architecture", anchor=False)
+    st.header("Architecture", anchor=False)
     st.markdown(
         "Data flows one way, and each step is one module that can be read alone. **The branches do not depend on the "
         "knobs**: they are computed once per stream, and turning a knob re-runs only what stands below them."
@@ -101,10 +101,10 @@ def architecture() -> None:
 
 def citation() -> None:
     """Whom to name."""
-    st.subheader("How to cite", anchor=False)
+    st.header("How to cite", anchor=False)
     st.markdown(f"- The method: {METHOD}\n- The corruptions: {CORRUPTIONS}\n- The images: {IMAGES}")
     with st.expander("As BibTeX"):
-        st.code(BIBTEX, language="bibtex")
+        st.code(BIBTEX, language="bibtex", wrap_lines=True)
     st.caption(
         "Knob is under the Apache License 2.0. The sample images are CIFAR-10's and keep their authors' terms; the "
         "frost textures come from `imagecorruptions` (Apache 2.0). Both are described beside the files in `assets/`."
@@ -113,7 +113,7 @@ def citation() -> None:
 
 def this_installation() -> None:
     """Versions, device, checkpoint."""
-    st.subheader("This installation", anchor=False)
+    st.header("This installation", anchor=False)
     found = installation.device()
     if not found and st.button("Look for a GPU", help="Loads PyTorch, which takes a few seconds", key="look_gpu"):
         found = installation.loaded_device()

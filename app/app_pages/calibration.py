@@ -47,7 +47,7 @@ def filters(models: list[tuple[str, int]]) -> None:
     st.session_state["cells_corruptions"] = [] if all_names else list(now.corruptions)
     st.session_state["cells_severities"] = [] if all_levels else list(now.severities)
     family = {name: kind for kind, names in CORRUPTIONS.items() for name in names}
-    left, middle, right = st.columns([1, 2.2, 1.15], gap="small")
+    left, middle, right = st.columns([1.2, 1.7, 1.2])
     left.selectbox(
         "Model", models, key="cells_model", on_change=choose, format_func=lambda m: f"{m[0]}, seed {m[1]}",
         help="Whose predictions: the training method, and the seed that it was trained with",
@@ -118,7 +118,7 @@ def gallery(shown: ShownPredictions) -> None:
     examples = example_pictures.choose(inside, shown, now.fused, example_pictures.predicted_classes(shown, g))
     wrong = int((inside & ~now.fused.correct).sum())
     with st.container(key=REVEAL):
-        st.subheader(f"Pictures: {name}", anchor=False)
+        st.header(f"Pictures: {name}", anchor=False)
         st.caption(
             f"{len(examples)} of {inside.sum():,} predictions, {wrong:,} of them wrong; the most confident errors come "
             "first."
@@ -162,8 +162,8 @@ def help_words() -> None:
 
 st.session_state["calibration_scripts"] = st.session_state.get("calibration_scripts", 0) + 1
 page_layout.style()
+page_layout.unseen_title("Calibration")
 selection()  # a link may have something to complain of
 for problem in session.problems():
     st.warning(escape_markdown(problem))
 page()
-session.exclude_from_collection()

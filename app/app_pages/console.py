@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.console import compute_stream, console_component, session, stream_menus, stream_sources
+from app.console import console_component, session, stream_menus, stream_sources
+from app.console.compute_stream import JOBS
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
-from app.server.background_jobs import Job, Jobs
+from app.server.background_jobs import Job
+from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
-
-
-@st.cache_resource(show_spinner=False)
-def jobs() -> Jobs:
-    """The process's computations."""
-    return Jobs(compute_stream.compute)
 
 
 @st.fragment(key="fast")
@@ -33,6 +29,7 @@ def waiting(job: Job) -> None:
     """A computation's progress, with a way out."""
     if job.over:
         st.rerun()
+    job.ask()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(job.progress, f"Computing {job.key.title()}: {100 * job.progress:.0f} %")
     if button.button("Cancel", key="cancel", help="Go back to the stream on the display", width="stretch"):
@@ -44,21 +41,21 @@ def find_stream() -> tuple[ShownStream | None, Job | None]:
     """The chosen stream where it is at hand, otherwise the last one shown and the job that makes the chosen one."""
     choice, who = session.choice(), session.session_id()
     cancelled = st.session_state.pop("cancelled", None) == choice
-    jobs().leave(who, None if cancelled else choice)
+    JOBS.leave(who, None if cancelled else choice)
     key = stream_sources.shipped_key(choice)
     try:
         if key is not None:
             return stream_sources.shipped_stream(key, choice.image), None
-        job = jobs().known(choice)
-        if (job is None or not job.over) and not cancelled:
-            return on_display()[1], jobs().of(choice, who)
+        job = JOBS.known(choice)
         if job is not None and job.result is not None:
             return stream_sources.computed_stream(choice, job.result), None
         if job is not None and job.error:
             session.problems().append(job.error)
+        elif not cancelled:  # also where it stopped because this page was asleep
+            return on_display()[1], JOBS.of(choice, who)
     except (OSError, ValueError) as error:
         session.problems().append(str(error))
-    jobs().forget(choice)
+    JOBS.forget(choice)
     back, stream = on_display()
     session.choose(back)
     return stream, None
@@ -73,6 +70,7 @@ def on_display() -> tuple[StreamChoice, ShownStream | None]:
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 session.console_state()
+page_layout.unseen_title("Console")
 notes, top, bottom = (st.container() for _ in range(3))  # the display must keep its place, or it is mounted anew
 stream, job = find_stream()
 with notes:
@@ -88,6 +86,7 @@ with notes:
 if stream is not None:
     if job is None:
         st.session_state["shown"], st.session_state["shown_choice"] = stream, session.choice()
+        st.session_state["last_stream"] = "console"
     with top:
         fast(stream)
 with bottom:
@@ -95,4 +94,3 @@ with bottom:
         stream_menus.menus(stream)
     if stream is not None:
         console_component.mount_background(stream.background(), key="background")
-session.exclude_from_collection()

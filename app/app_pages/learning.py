@@ -91,7 +91,7 @@ def curves(frame: pd.DataFrame, subset: str) -> None:
 
 def at_the_end(frame: pd.DataFrame) -> None:
     """Every subset and seed at once."""
-    st.subheader("At the end of training", anchor=False)
+    st.header("At the end of training", anchor=False)
     rows = learning_curves.final(frame)
     digits = {name: st.column_config.NumberColumn(format="%.3f") for name in rows.columns if name != "pictures"}
     words = f"AUC of the gate at the end of training, for {len(rows)} sets of pictures: {', '.join(rows.columns[1:])}"

@@ -172,4 +172,3 @@ if controller() is None:
     form()
 else:
     watch(controller())  # type: ignore[arg-type]
-session.exclude_from_collection()

@@ -85,7 +85,7 @@ def main_table(found: dict[str, pd.DataFrame | None]) -> None:
     summary = found["summary"]
     if summary is None:
         return
-    st.subheader("Table 1: accuracy and calibration", anchor=False)
+    st.header("Table 1: accuracy and calibration", anchor=False)
     left, right = st.columns(2)
     here = [name for name in OUTPUTS if name in set(summary["output"])]
     output = left.selectbox(
@@ -108,7 +108,7 @@ def pareto(found: dict[str, pd.DataFrame | None]) -> None:
     summary = found["summary"]
     if summary is None:
         return
-    st.subheader("What is bought with what", anchor=False)
+    st.header("What is bought with what", anchor=False)
     help = "The paper's models are four times as wide, and far away: without them ours can be told apart"
     theirs = (
         found["paper"]
@@ -137,7 +137,7 @@ def costs(found: dict[str, pd.DataFrame | None]) -> None:
     """Table 2."""
     if found["cost"] is None:
         return
-    st.subheader("Table 2: cost", anchor=False)
+    st.header("Table 2: cost", anchor=False)
     show(benchmark_tables.table_2(found["cost"], found["paper"]), "table_2", DIGITS_2, "table-2")
 
 
@@ -145,7 +145,7 @@ def anchors(found: dict[str, pd.DataFrame | None], width: int | None) -> None:
     """What others published."""
     if found["anchors"] is None:
         return
-    st.subheader("Published anchors, standard 15 corruptions", anchor=False)
+    st.header("Published anchors, standard 15 corruptions", anchor=False)
     rows = benchmark_tables.anchors(found["anchors"], found["summary"], width)
     show(rows, "anchors", {"Avg-C": 1, "ECE": 3}, "anchors")
     st.caption("Not measured here, except ours. ECE here is not debiased, as it was published; ours is in Reset Mode.")
@@ -156,7 +156,7 @@ def corruptions(found: dict[str, pd.DataFrame | None]) -> None:
     cells = found["cells"]
     if cells is None:
         return
-    st.subheader("Corruption by corruption", anchor=False)
+    st.header("Corruption by corruption", anchor=False)
     left, right = st.columns(2)
     metric = left.selectbox(
         "Number", list(METRICS), key="results_metric", persist_state="session", format_func=lambda m: METRICS[m][0],
@@ -177,7 +177,7 @@ def verdicts(found: dict[str, pd.DataFrame | None]) -> None:
     claims = found["claims"]
     if claims is None:
         return
-    st.subheader("What we set out to show", anchor=False)
+    st.header("What we set out to show", anchor=False)
     holds = claims["holds"].astype(bool)
     st.markdown(f"{int(holds.sum())} of {len(claims)} hold; those that do not stand first.")
     order = holds.sort_values(kind="stable").index

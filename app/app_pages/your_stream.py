@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from app.console import console_component, session
 from app.console.console_controller import ConsoleController
-from app.console.console_state import ConsoleState
-from app.widgets.untrusted import escape_markdown
+from app.console.console_state import FRAME_RATES, ConsoleState
+from app.console.export_buttons import export_buttons
+from app.server import upload_limits
+from app.server.streamlit_internals import remove_uploads
+from app.widgets import page_layout
+from app.widgets.untrusted import clamp, escape_markdown
 from app.your_stream import uploaded_stream
-from app.your_stream.uploaded_stream import UploadedStream
-from knob_core import settings as settings_file
+from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
-from knob_core.uploads import Uploaded, read_logits, read_pictures
+from knob_core.uploads import read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
 from knob_core.wrap.fitting import Fit, fit
 
@@ -33,8 +35,11 @@ FORMATS = """
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
 may lie beside them.
 
-Files are read in memory, kept while this page is open in your browser, and never written to a disk.
-"""
+**Limits**: LIMITS.
+
+Your files stay in the server's memory until you press *Forget this stream*, or until some minutes after you close the
+page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
+""".replace("LIMITS", upload_limits.words(MOST_MB))
 
 
 def own_controller() -> ConsoleController:
@@ -62,25 +67,30 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
     if st.session_state.get("own_seen") == id:
         return
     st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
-    title = files[0][0] if len(files) == 1 else f"{len(files)} files"
+    title = short_title([name for name, _ in files])
     try:
         if kind == "Logits":
-            uploaded = read_logits(*files[0])
-            show(uploaded_stream.of_logits(id, title, uploaded), uploaded)
+            show(uploaded_stream.of_logits(id, title, read_logits(*files[0])))
         else:
             with news, st.spinner("Reading the pictures"):
                 pictures = read_pictures(files, CLASSES)
             bar = news.progress(0.0, "Looking at the pictures")
-            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), None)
+            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
         st.session_state["own_problem"] = str(error)
 
 
-def show(made: tuple[UploadedStream, list[str]], uploaded: Uploaded | None) -> None:
-    """Put a stream on the display."""
-    st.session_state["own_stream"], st.session_state["own_notes"] = made
-    st.session_state["own_uploaded"], st.session_state["own_found"] = uploaded, None
+def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None) -> None:
+    """Put a stream on the display; the frame rate is the file's own, where it tells."""
+    stream, notes = made
+    if frame_rate is not None:
+        shared = session.console_state()
+        taken = clamp(frame_rate, FRAME_RATES, shared.settings.frame_rate)
+        shared.set_from_python(replace(shared.settings, frame_rate=taken))
+        notes = [*notes, f"{taken:g} frames a second, as the file says."]
+    st.session_state["own_stream"], st.session_state["own_notes"] = stream, notes
+    st.session_state["own_found"] = None
     state = own_controller().state
     with state.lock:
         state.change_stream()
@@ -105,8 +115,11 @@ def upload() -> None:
         told = "Which files are taken, and what is in them"
         right.popover("Formats", icon=":material/description:", help=told).markdown(FORMATS)
     files = given if isinstance(given, list) else [given] if given is not None else []
+    listed = {file.file_id for file in files}
+    remove_uploads(st.session_state.get("own_listed", set()) - listed)
+    st.session_state["own_listed"] = listed
     if files:
-        read(kind, [(file.name, file.getvalue()) for file in files])
+        read(kind, uploaded_stream.newest([(file.name, file.getvalue()) for file in files]))
 
 
 def choose_stream(stream: UploadedStream) -> UploadedStream:
@@ -121,14 +134,15 @@ def choose_stream(stream: UploadedStream) -> UploadedStream:
 
 def forget() -> None:
     """Remove the visitor's files from memory."""
-    for name in ("own_stream", "own_notes", "own_uploaded", "own_found", "own_seen", "own_problem"):
+    remove_uploads(st.session_state.pop("own_listed", set()))
+    for name in ("own_stream", "own_notes", "own_found", "own_seen", "own_problem"):
         st.session_state.pop(name, None)
     st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
 
 
 def tune(stream: UploadedStream) -> None:
     """Fit attentive memory, both knobs and a temperature where labels allow it."""
-    uploaded: Uploaded | None = st.session_state.get("own_uploaded")
+    uploaded = stream.uploaded
     if uploaded is None or stream.frames < 4:
         return
     known = (uploaded.labels >= 0).any(axis=1)
@@ -138,15 +152,14 @@ def tune(stream: UploadedStream) -> None:
     if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=told, width="stretch"):
         return
     one = uploaded.z_dyn is uploaded.z_static
-    paths, frames = np.flatnonzero(known)[: len(stream.branches.u_star)], slice(0, stream.frames)
-    z_static, z_dyn = uploaded.z_static[paths, frames], None if one else uploaded.z_dyn[paths, frames]
-    u_star = None if uploaded.u_star is None else uploaded.u_star[paths, frames]
+    z_static, z_dyn = uploaded.z_static[known], None if one else uploaded.z_dyn[known]
+    u_star = None if uploaded.u_star is None else uploaded.u_star[known]
     bar = st.progress(0.0, "Fitting")
-    found = fit(z_static, z_dyn, uploaded.labels[paths, frames], float(most), u_star,
+    found = fit(z_static, z_dyn, uploaded.labels[known], float(most), u_star,
                 progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
     st.session_state["own_found"] = found
     old = session.console_state().settings
-    session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate))
+    session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate, goals=old.goals))
     st.rerun()
 
 
@@ -160,14 +173,10 @@ def fitted(found: Fit | None) -> None:
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
 
 
-def export() -> None:
-    """The setting as a file, and the lines that run it."""
-    state = own_controller().state  # a download has no session to ask
-    st.download_button(
-        "Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
-        on_click="ignore", key="own_settings", help="Where the knobs stand; the runtime loads it",
-    )  # fmt: skip
-    uploaded: Uploaded | None = st.session_state.get("own_uploaded")
+def export(stream: UploadedStream) -> None:
+    """Setting, data and figures as files, and the lines that run the setting."""
+    export_buttons(own_controller().state, stream, "own")
+    uploaded = stream.uploaded
     if uploaded is None:
         lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'
         needs = []
@@ -180,22 +189,30 @@ def export() -> None:
         lines = f'stream = KnobStream({source}, settings="knob.toml")'
         needs = ["from knob_core import wrap", *([] if one else ["from knob_core.wrap.command import Command"])]
     imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
-    st.code(f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)", language="python")
+    st.code(
+        f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)",
+        language="python",
+        wrap_lines=True,
+    )
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+page_layout.style()
+page_layout.unseen_title("Your stream")
 row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
 with row:
     upload()
 with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+if st.session_state.get("own_stream") is not None:
+    st.session_state["last_stream"] = "own"
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
         st.markdown(FORMATS)
     else:
-        above, below = st.container(), st.columns([1, 1, 2], gap="medium")
+        above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
             st.caption(" ".join(st.session_state["own_notes"]))
@@ -208,6 +225,5 @@ with stage:
             tune(shown)
             fitted(st.session_state.get("own_found"))
         with below[2]:
-            export()
+            export(shown)
         console_component.mount_background(shown.background(), key="own_background")
-session.exclude_from_collection()

@@ -81,8 +81,11 @@ def cards(now: Scores, before: Scores, without: Scores) -> list[dict[str, Any]]:
         change = getattr(now, name) - getattr(before, name)
         worse = change < 0 if name in MORE_IS_BETTER else change > 0
         mood = "" if abs(change) * scale < 0.5 * 10.0**-digits else "bad" if worse else "good"
-        rest = [["before", texts[1]], [WITHOUT_KNOB, texts[2]]]
-        out.append({"id": name, "label": label, "now": texts[0], "rest": rest, "help": help, "mood": mood})
+        rest = [["previous", texts[1]], [WITHOUT_KNOB, texts[2]]]
+        said = {"bad": "worse", "good": "better", "": ""}[mood]  # colour alone does not tell everybody
+        out.append(
+            {"id": name, "label": label, "now": texts[0], "rest": rest, "help": help, "mood": mood, "change": said}
+        )
     return out
 
 
@@ -93,7 +96,10 @@ def comparison(now: Scores, before: Scores, others: Alternatives) -> dict[str, A
         cells = [f"{getattr(s, field) * scale:.{digits}f}{unit}" for field, _, scale, digits, unit, _ in CARDS]
         return {"name": name, "help": help, "cells": cells}
 
-    rows = [row("now", "Reset Mode at these knobs", now), row("before this turn", "At the knobs before", before)]
+    rows = [
+        row("now", "Reset Mode at these knobs", now),
+        row("previous setting", "Before the last turn of a knob", before),
+    ]
     rows += [row(name, help, s) for name, (help, s) in others.rows.items()]
-    head = [["", ""], *([label, help] for _, label, _, _, _, help in CARDS)]
+    head = [["setting", "What is used"], *([label, help] for _, label, _, _, _, help in CARDS)]
     return {"caption": "Instead of these knobs", "head": head, "rows": rows}

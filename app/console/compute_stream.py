@@ -1,4 +1,4 @@
-"""A stream that does not ship, computed: corrupt the image at every frame and run the checkpoint on every frame.
+"""A stream that does not ship, computed: corrupt the picture of every frame and run the checkpoint on it.
 
 Torch is imported inside `compute`, when the first stream is asked for.
 """
@@ -12,11 +12,12 @@ import numpy as np
 from app.console.shipped_models import path_of
 from app.console.stream_choice import StreamChoice
 from app.server import garbage_collector
-from app.server.background_jobs import Cancelled, Job
+from app.server.background_jobs import Job, Jobs
 from knob_core.branches import Branches
-from knob_core.data import load_sample
+from knob_core.data import CLASSES, load_sample
 from knob_core.library.film_strips import film_frames
 from knob_core.schedules import SCHEDULES
+from knob_core.streams import scenes
 
 BATCH = 120  # images
 MOST_FRAMES = 12_000  # frames x realisations that one job may have
@@ -24,7 +25,7 @@ MOST_FRAMES = 12_000  # frames x realisations that one job may have
 
 @dataclass(frozen=True)
 class ComputedStream:
-    """Branch outputs and film strip of one image's stream."""
+    """Branch outputs and film strip of one stream."""
 
     branches: Branches
     pixels: np.ndarray  # (FILM, 32, 32, 3) uint8
@@ -33,8 +34,6 @@ class ComputedStream:
 def compute(job: Job) -> ComputedStream:
     """The branches of every frame of every realisation, batch by batch."""
     choice: StreamChoice = job.key
-    if job.stop.is_set():
-        raise Cancelled
     if choice.frames * choice.realisations > MOST_FRAMES:
         raise ValueError(
             f"frames x realisations is {choice.frames * choice.realisations}, expected at most {MOST_FRAMES}"
@@ -48,14 +47,21 @@ def compute(job: Job) -> ComputedStream:
         import torch
 
         from knob_core import checkpoint, devices
-        from knob_core.streams import ControlledStream
+        from knob_core.streams import ControlledStream, SceneStream
 
     device = devices.pick()
     model = checkpoint.load(path, device)
     images, labels, _ = load_sample()
     severity = SCHEDULES[choice.schedule](choice.frames, **dict(choice.parameters))
-    stream = ControlledStream(images[[choice.image]], severity, choice.corruption, choice.realisations, choice.seed)
     shape = (choice.realisations, choice.frames)
+    stream: ControlledStream | SceneStream
+    if choice.changing:
+        plan = scenes.plan(choice.content, labels, severity, choice.seed, choice.listed(), CLASSES)
+        stream = SceneStream(images, plan, choice.corruption, choice.realisations, choice.seed)
+        truth, content = (np.broadcast_to(values, shape) for values in (plan.labels, plan.picture))
+    else:
+        stream = ControlledStream(images[[choice.image]], severity, choice.corruption, choice.realisations, choice.seed)
+        truth, content = np.full(choice.realisations, labels[choice.image], np.int64), None
     u_star = np.empty(shape, np.float32)
     z_static, z_dyn = (
         np.empty((*shape, model.num_classes), np.float32),
@@ -63,8 +69,7 @@ def compute(job: Job) -> ComputedStream:
     )
     done = 0
     for batch in stream.batches(BATCH):
-        if job.stop.is_set():
-            raise Cancelled
+        job.go_on()
         with torch.inference_mode():
             outputs = model(batch.images.to(device))  # drawn on the CPU: other devices draw other noise
         where = (batch.realisation, batch.frame)
@@ -72,6 +77,9 @@ def compute(job: Job) -> ComputedStream:
         done += len(batch)
         job.progress = done / len(stream)
     pixels = [stream.frames(int(t), int(t) + 1)[0].permute(1, 2, 0).numpy() for t in film_frames(choice.frames)]
-    label = np.full(choice.realisations, labels[choice.image], np.int64)
     film = np.rint(np.stack(pixels) * 255).astype(np.uint8)
-    return ComputedStream(Branches(z_static, z_dyn, u_star, label, severity.astype(np.float32)), film)
+    return ComputedStream(Branches(z_static, z_dyn, u_star, truth, severity.astype(np.float32), content), film)
+
+
+JOBS = Jobs(lambda job: compute(job))
+"""The process's computations; in no cache of Streamlit's, which any visitor can clear."""

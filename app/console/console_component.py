@@ -30,5 +30,10 @@ def mount(endpoint: DragEndpoint, reported: Mapping[str, Any], constants: Consta
 
 
 def mount_background(background: StreamBackground, *, key: str) -> None:
-    """Leave the fixed part of a stream in the browser; mount it outside the fragment that reruns with the knobs."""
-    _background(key=key, data={**common(), **background}, height=1)
+    """Leave the fixed part of a stream in the browser; mount it outside the fragment that reruns with the knobs.
+
+    What it tells has the whole script run again: the page asks for that when the server has forgotten its session.
+    """
+    _background(
+        key=key, data={**common(), **background}, height=1, default={"reruns": None}, on_reruns_change=no_callback
+    )

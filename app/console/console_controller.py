@@ -12,7 +12,7 @@ from typing import Any
 
 from app.console import display
 from app.console.console_state import ConsoleState
-from app.console.outcome import Outcome, evaluate
+from app.console.outcome import Outcome, evaluate, fit_temperature
 from app.console.protocol import Constants, ControlsUpdate
 from app.console.setting_words import describe, regime
 from app.console.shown_stream import ShownStream
@@ -48,6 +48,8 @@ class ConsoleController:
             if "controls" in request:
                 state.apply_controls(request["controls"])
             state.apply_view(request.get("view"))
+            if state.fit_wanted:
+                state.set_temperature(fit_temperature(stream, state.settings))
             if self.shared is not None and state.settings != before:
                 self.shared.set_from_python(state.settings)
             outcome = self._evaluate(stream)

@@ -6,6 +6,7 @@ WebSocket's and Streamlit's): whoever reads or changes more than one field holds
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,11 +17,13 @@ from app.console.protocol import Controls, ViewRequest
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, SPEEDS, ZETA
 from app.widgets.untrusted import clamp, whole
-from knob_core.measures.stability import StreamMeasures
-from knob_core.memories import KINDS
+from knob_core.goals import KINDS, Goals
+from knob_core.measures.operator import OperatorMeasures
+from knob_core.memories import KINDS as MEMORIES
 from knob_core.settings import LIMITS, MODES, Settings
 
 FRAME_RATES = LIMITS["frame_rate"]  # frames/s
+TEMPERATURES = LIMITS["temperature"]
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,11 @@ class ConsoleState:
     seq: int = 0  # sequence number of the last controls that were taken
     turn: int = 0
     released: bool = True  # no knob is held
-    before: StreamMeasures | None = None  # the read-outs when this turn began
-    now: StreamMeasures | None = None
+    before: OperatorMeasures | None = None  # the read-outs when this turn began
+    now: OperatorMeasures | None = None
     measured_stream: str = ""  # id of the stream that both are of
+    fit_presses: int = 0
+    fit_wanted: bool = False  # the button was pressed: the temperature is to be fitted to the stream on the display
     pin: Settings | None = None
     pin_presses: int = 0
     live: LiveRun | None = None
@@ -87,7 +92,7 @@ class ConsoleState:
             zeta=clamp(controls.get("zeta"), ZETA, old.zeta),
             omega_n=clamp(controls.get("omega_n"), OMEGA_N, old.omega_n),
             on=bool(controls.get("on", old.on)),
-            memory=memory if memory in KINDS else old.memory,
+            memory=memory if memory in MEMORIES else old.memory,
             mode=mode if mode in MODES else old.mode,
         )
         turn = whole(controls.get("turn"), self.turn)
@@ -124,9 +129,19 @@ class ConsoleState:
         panel = panel if panel in tuple(PANELS) else self.view.panel
         self.view = View(panel, unit if unit in UNITS else self.view.unit)
         frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
-        self.settings = replace(self.settings, frame_rate=frame_rate)
+        temperature = clamp(view.get("temperature"), TEMPERATURES, self.settings.temperature)
+        presses = whole(view.get("fit_presses"), self.fit_presses)
+        self.fit_wanted, self.fit_presses = self.fit_wanted or presses != self.fit_presses, presses
+        goals = self.settings.goals if "goals" not in view else read_goals(view["goals"])
+        self.settings = replace(self.settings, frame_rate=frame_rate, temperature=temperature, goals=goals)
 
-    def record(self, measures: StreamMeasures, stream_id: str) -> None:
+    def set_temperature(self, temperature: float) -> None:
+        """Set from Python, after a fit; the browser follows because the view's epoch is new."""
+        self.view_epoch += 1
+        self.fit_wanted = False
+        self.settings, self.before = replace(self.settings, temperature=temperature), self.now
+
+    def record(self, measures: OperatorMeasures, stream_id: str) -> None:
         """Keep the read-outs of a stream; the first ones are also what stood before."""
         self.now = measures
         if self.before is None or stream_id != self.measured_stream:
@@ -144,5 +159,20 @@ class ConsoleState:
         """The view as it was taken."""
         return {
             "panel": self.view.panel, "unit": self.view.unit, "frame_rate": self.settings.frame_rate,
+            "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
+            "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,
         }  # fmt: skip
+
+
+def read_goals(limits: object) -> Goals:
+    """Goals from the browser, in the units that the cards show; what is no number is no goal, others are clamped."""
+    if not isinstance(limits, Mapping):
+        return Goals()
+    found = {}
+    for name, kind in KINDS.items():
+        low, high = kind.bounds
+        limit = clamp(limits.get(name), (kind.scale * low, kind.scale * high), math.nan) / kind.scale
+        if math.isfinite(limit):
+            found[name] = min(high, max(low, round(limit, 9)))
+    return Goals(**found)

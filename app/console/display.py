@@ -11,13 +11,14 @@ from app.console import readouts
 from app.console.console_state import ConsoleState
 from app.console.outcome import Outcome, quartiles
 from app.console.panels import PANELS, PanelInput, panel
-from app.console.protocol import DisplayConstants, FilmUpdate, ScopeUpdate
+from app.console.panels.panel_input import Judged
+from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
 from app.console.readouts import READOUTS, WITHOUT_KNOB
 from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
 from app.figures import scope
 from app.figures.bode_plot import UNITS
-from app.figures.packed import pack
+from knob_core.goals import KINDS
 
 LEGEND = {  # kind: [label, help]
     "now": ["median of the paths", "A path is one draw of the noise over the same picture; this is their median"],
@@ -25,7 +26,8 @@ LEGEND = {  # kind: [label, help]
     "ghost": [WITHOUT_KNOB, "Without inertia and memory: the gate σ(u*), and the confidence that it gives"],
     "wrong": ["share wrong", "How many of the paths are wrong at a frame: now, and without Knob"],
     "pin": ["A", "The setting that you pinned"],
-    "turn": ["you turned", "Where a knob was turned while the stream was playing"],
+    "cut": ["new picture", "Where another picture begins"],
+    "turn": ["you turned", "While a knob was turned, as the stream was playing"],
 }
 
 
@@ -34,9 +36,22 @@ def constants() -> DisplayConstants:
     return {
         "panels": [{"id": id, "label": label, "help": help} for id, (label, help) in PANELS.items()],
         "units": list(UNITS),
-        "readouts": [{"id": r.id, "label": r.label, "help": r.help} for r in READOUTS],
+        "readouts": [
+            {"id": r.id, "label": r.label, "help": r.help, "goal": goal_constants(r.goal)} for r in READOUTS.values()
+        ],
         "legend": LEGEND,
     }
+
+
+def goal_constants(name: str) -> GoalConstants | None:
+    """A kind of goal as its card needs it."""
+    if not name:
+        return None
+    kind = KINDS[name]
+    low, high = (kind.scale * bound for bound in kind.bounds)
+    return {
+        "name": name, "sense": kind.sense, "words": kind.words, "unit": kind.unit.strip(), "low": low, "high": high,
+    }  # fmt: skip
 
 
 def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[str, Any]:
@@ -44,7 +59,8 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
     rows = stream.rows()
     shown = PanelInput(
         state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
-        stream.branches.severity, outcome.newest, state.pin,
+        stream.branches.severity, outcome.newest, state.pin, stream.changing, stream.probe, stream.attentive,
+        _judged(stream, outcome) if state.view.panel == "reliability" else None,
     )  # fmt: skip
     now = state.now or outcome.without_knob
     return {
@@ -56,28 +72,54 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
         "film": _film(stream, outcome),
         "panel": panel(state.view.panel, shown, state.view.unit),
         "readouts": readouts.updates(
-            now, state.before or now, outcome.without_knob, outcome.pinned_measures, state.settings.frame_rate
+            readouts.shown_on(stream, state.settings.goals),
+            now,
+            state.before or now,
+            outcome.without_knob,
+            outcome.pinned_measures,
+            state.settings.frame_rate,
+            state.settings.goals,
         ),
     }
+
+
+def _judged(stream: ShownStream, outcome: Outcome) -> Judged | None:
+    """The labelled answers, of the frames that have arrived."""
+    labels = stream.branches.frame_labels
+    now, bare = outcome.response, stream.without_knob
+    known = (labels >= 0) & (now.predicted >= 0)
+    if not known.any():
+        return None
+    return Judged(
+        now.p_max[known], now.predicted[known] == labels[known],
+        bare.p_max[known], bare.predicted[known] == labels[known],
+    )  # fmt: skip
 
 
 def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeUpdate:
     response, rows = outcome.response, stream.rows()
     g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
-    wrong = stream.share_wrong(response)
-    legend = ["now", "band", "ghost", "wrong", *(["pin"] if state.pin else [])]
+    labelled, shown = bool((stream.frame_truth >= 0).any()), response.predicted[rows.start]
+    wrong = stream.share_wrong(response) if labelled else None
+    legend = ["now", "band", "ghost", *(["wrong"] if labelled else []), *(["cut"] if stream.cuts else [])]
+    legend += ["pin"] if state.pin else []
     shapes: list[dict[str, Any]] = []
     if state.live is not None and outcome.newest is not None:
         gap = state.live.gap(stream.frames)
         g[:, gap] = p[:, gap] = np.nan
-        wrong = np.where(response.predicted[rows][0] < 0, 0, wrong)
-        shapes = [*scope.turn_marks(state.live.marks(stream.frames)), scope.newest_frame(outcome.newest)]
+        wrong = None if wrong is None else np.where(shown < 0, 0, wrong)
+        shown = np.where(gap, -1, shown)
+        shapes = [*scope.turn_spans(state.live.spans(stream.frames)), scope.newest_frame(outcome.newest)]
         legend.append("turn")
-    traces = scope.moving(g, p, wrong)
+    traces = scope.moving(g, p, shown, wrong)
+    axes: dict[str, Any] = {}
     if outcome.pinned is not None:
-        pinned = outcome.pinned
-        traces += scope.pinned(np.median(pinned.g[rows], axis=0), np.median(pinned.p_max[rows], axis=0))
-    return {"data": traces, "shapes": shapes, "legend": legend}
+        a = outcome.pinned
+        traces += scope.pinned(
+            np.median(a.g[rows], axis=0), np.median(a.p_max[rows], axis=0), a.predicted[rows.start]
+        )  # fmt: skip
+        axes = {scope.axis_key("classes"): scope.class_axis(labelled, pinned=True)}
+    return {"data": traces, "axes": axes, "shapes": shapes, "legend": legend}
 
 
 def _film(stream: ShownStream, outcome: Outcome) -> FilmUpdate:
@@ -85,5 +127,4 @@ def _film(stream: ShownStream, outcome: Outcome) -> FilmUpdate:
     return {
         "predicted": [None if k < 0 else int(k) for k in response.predicted[path, frames]],
         "confidence": [0.0 if math.isnan(p) else round(float(p), 4) for p in response.p_max[path, frames]],
-        "every_frame": pack(response.predicted[path], "i2"),
     }

@@ -15,7 +15,6 @@ from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import painted
 from app.figures.packed import unpack
-from knob_core.data import CLASSES
 
 
 def csv_text(state: ConsoleState, stream: ShownStream) -> str:
@@ -25,16 +24,18 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
         response, settings = evaluate(state, stream).response, state.settings
     g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
     without = stream.without_knob
+    names = stream.class_name
     columns: dict[str, Any] = {
         "frame": np.arange(stream.frames),
         "severity": stream.branches.severity,
+        "truth": [names(k) for k in stream.frame_truth],
         "command": np.median(without.g[rows], axis=0),
         "gate": g[1], "gate_q1": g[0], "gate_q3": g[2],
         "confidence": p[1], "confidence_q1": p[0], "confidence_q3": p[2],
         "share_wrong": stream.share_wrong(response),
         "confidence_without_knob": np.median(without.p_max[rows], axis=0),
         "share_wrong_without_knob": stream.share_wrong(without),
-        "predicted_first_path": [CLASSES[k] if k >= 0 else "" for k in response.predicted[rows.start]],
+        "predicted_first_path": [names(k) for k in response.predicted[rows.start]],
     }  # fmt: skip
     text = io.StringIO()
     text.write(f"# {stream.title}; {describe(settings)}\n")
@@ -53,6 +54,8 @@ def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") ->
         sent = display.update(state, stream, evaluate(state, stream))
     base = stream.background()["figure"]
     layout = {**base["layout"], "title": {"text": sent["caption"]}, "annotations": []}
+    layout |= {name: {**layout[name], **change} for name, change in sent["scope"]["axes"].items()}
+    layout["shapes"] = [*layout["shapes"], *sent["scope"]["shapes"]]
     layout["xaxis"] = {**layout["xaxis"], "title": {"text": "frame"}}
     scope: dict[str, Any] = {
         "data": [_for_plotly(trace) for trace in (*base["data"], *sent["scope"]["data"])],
@@ -77,4 +80,4 @@ def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") ->
 def _for_plotly(trace: dict[str, Any]) -> dict[str, Any]:
     """A trace of ours as plotly wants it: arrays inside a list unpacked, traces without a name out of the legend."""
     packed = {"z": [unpack(row).tolist() for row in trace["z"]]} if trace["type"] == "heatmap" else {}
-    return {**trace, **packed, "showlegend": "name" in trace}
+    return {**trace, **packed, "showlegend": "name" in trace and trace["type"] == "scatter"}

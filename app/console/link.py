@@ -10,17 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.console.console_state import FRAME_RATES, View
+from app.console.console_state import FRAME_RATES, TEMPERATURES, View
 from app.console.panels import PANELS
 from app.console.stream_choice import MAX_LINK_LIST, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.goals import KINDS as GOALS
+from knob_core.goals import Goals
 from knob_core.memories import KINDS
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import MODES, Settings
+from knob_core.streams.scenes import FIXED
 
 PARAMETER = "s."  # how a schedule's own parameters begin
-
+GOAL = "g."  # how goals begin
 
 OLD_MEMORY = {"0": "off", "1": "plain"}  # in links of the time before attentive memory
 
@@ -44,8 +47,10 @@ def write(settings: Settings, view: View, choice: StreamChoice, home_choice: Str
         ("memory", settings.memory, home_settings.memory),
         ("mode", settings.mode, home_settings.mode),
         ("fps", settings.frame_rate, home_settings.frame_rate),
+        ("t", settings.temperature, home_settings.temperature),
         ("panel", view.panel, home_view.panel),
         ("unit", view.unit, home_view.unit),
+        *((GOAL + name, limit, None) for name, limit in settings.goals.set().items()),
         *((name, getattr(choice, name), getattr(home_choice, name)) for name in _CHOICE),
         *((PARAMETER + name, value, None) for name, value in choice.parameters),
     ):
@@ -55,7 +60,7 @@ def write(settings: Settings, view: View, choice: StreamChoice, home_choice: Str
     return out
 
 
-_CHOICE = ("method", "model", "image", "corruption", "schedule", "frames", "realisations", "seed")
+_CHOICE = ("method", "model", "image", "corruption", "schedule", "frames", "realisations", "seed", "scenes", "content")
 
 
 def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
@@ -72,7 +77,8 @@ def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
         except ValueError:
             value = math.nan
         if math.isnan(value):
-            problems.append(f"{name} = {_short(text)} in the link is not a number; {home:g} is used")
+            instead = "no goal is set" if math.isnan(home) else f"{home:g} is used"
+            problems.append(f"{name} = {_short(text)} in the link is not a number; {instead}")
             return home
         if not bounds[0] <= value <= bounds[1]:
             problems.append(
@@ -87,6 +93,7 @@ def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
         problems.append(f"{name} = {_short(value)} in the link is unknown; {home} is used")
         return home
 
+    wanted = {name: number(GOAL + name, kind.bounds, math.nan) for name, kind in GOALS.items()}
     settings = Settings(
         zeta=number("z", ZETA, settings.zeta),
         omega_n=number("w", OMEGA_N, settings.omega_n),
@@ -94,11 +101,16 @@ def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
         memory=OLD_MEMORY.get(memory := one_of("memory", (*KINDS, *OLD_MEMORY), settings.memory), memory),
         mode=one_of("mode", MODES, settings.mode),
         frame_rate=number("fps", FRAME_RATES, settings.frame_rate),
+        temperature=number("t", TEMPERATURES, settings.temperature),
+        goals=Goals(**{name: limit for name, limit in wanted.items() if not math.isnan(limit)}),
     )
     view = View(one_of("panel", tuple(PANELS), view.panel), one_of("unit", UNITS, view.unit))
+    if "image" in query and "content" not in query:
+        choice = choice.with_content(FIXED)  # links of the time before scenes changed
     for name in _CHOICE:
         if name in query:
             choice = _put(choice, name, query[name], problems)
+    choice = choice.with_content(choice.content, choice.scenes)
     return Linked(settings, view, _parameters(choice, query, problems), tuple(problems))
 
 

@@ -5,14 +5,14 @@ The screen is swept like an oscilloscope's: frame t of the run is drawn at t mod
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from knob_core.branches import Branches
 from knob_core.memories import Attentive
 from knob_core.response import Response, State, respond
-from knob_core.settings import Settings
+from knob_core.settings import HOME, Settings
 
 
 @dataclass
@@ -20,6 +20,7 @@ class LiveRun:
     """A run in progress: its state, and the last T frames of every path."""
 
     MOST_AT_ONCE = 64  # frames caught up in one go
+    ONE_TURN = 8  # frames: changes nearer to each other are one turn of the knob
 
     playing: bool = True
     due: int = 0  # frames asked for and not yet run
@@ -34,8 +35,11 @@ class LiveRun:
         if self.response is None or self.response.g.shape != (paths, frames):
             self.response = blank(paths, frames, classes)
             self.state, self.t, self.turns = None, 0, []
-        if not self.turns or self.turns[-1][1] != settings:
-            self.turns.append((self.t, settings))
+        acting = replace(settings, goals=HOME.goals, frame_rate=HOME.frame_rate)
+        if self.turns and self.turns[-1][0] == self.t:
+            self.turns.pop()  # turned again before a frame came: no frame has seen that setting
+        if not self.turns or self.turns[-1][1] != acting:
+            self.turns.append((self.t, acting))
         while self.due > 0:
             start = self.t % frames
             count = min(self.due, frames - start)
@@ -45,7 +49,8 @@ class LiveRun:
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count
             self.due -= count
-        self.turns = [turn for turn in self.turns if turn[0] > self.t - frames] or self.turns[-1:]
+        while len(self.turns) > 1 and self.turns[1][0] <= self.t - frames:
+            self.turns.pop(0)  # swept over; the first one that is left is the setting at the screen's beginning
 
     def window(self, branches: Branches, response: Response | None = None) -> tuple[Branches, Response]:
         """The frames on the screen in the order in which they arrived, for measuring; of `response` where given."""
@@ -61,6 +66,7 @@ class LiveRun:
             branches.u_star[:, order],
             branches.frame_labels[:, order],
             branches.severity[..., order],
+            None if branches.content is None else branches.content[:, order],
         )
         return rolled, part(response, order)
 
@@ -71,9 +77,19 @@ class LiveRun:
             blank_here[np.arange(self.t, self.t + max(2, frames // 60)) % frames] = True
         return blank_here
 
-    def marks(self, frames: int) -> list[int]:
-        """Where on the screen the operator turned (the first entry is the start and no turn)."""
-        return [t % frames for t, _ in self.turns[1:] if t > self.t - frames]
+    def spans(self, frames: int) -> list[tuple[int, int]]:
+        """(first, last) frame on the screen of every turn; the first entry of `turns` is the start and no turn.
+
+        Changes of the setting with few frames between them are one turn.
+        """
+        found: list[tuple[int, int]] = []
+        for t in (t for t, _ in self.turns[1:] if t > self.t - frames):
+            place = t % frames
+            if found and 0 <= place - found[-1][1] <= self.ONE_TURN:
+                found[-1] = (found[-1][0], place)
+            else:
+                found.append((place, place))
+        return found
 
 
 def blank(paths: int, frames: int, classes: int) -> Response:
@@ -93,6 +109,7 @@ def cut(branches: Branches, start: int, end: int) -> Branches:
     return Branches(
         branches.z_static[:, start:end], branches.z_dyn[:, start:end], branches.u_star[:, start:end],
         branches.frame_labels[:, start:end], branches.severity[..., start:end],
+        None if branches.content is None else branches.content[:, start:end],
     )  # fmt: skip
 
 

@@ -5,14 +5,16 @@ Nothing here changes a state: the controller advances a live run before it asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.console.console_state import ConsoleState
 from app.console.shown_stream import ShownStream
-from knob_core.measures.stability import StreamMeasures, measure
+from knob_core.measures.operator import OperatorMeasures, known_truth, measure
+from knob_core.metrics import temperature_scaling
 from knob_core.response import Response, respond
+from knob_core.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,10 @@ class Outcome:
     """One setting's numbers; `measures` is None while a live run has too few frames to measure."""
 
     response: Response
-    measures: StreamMeasures | None
-    without_knob: StreamMeasures
+    measures: OperatorMeasures | None
+    without_knob: OperatorMeasures
     pinned: Response | None = None
-    pinned_measures: StreamMeasures | None = None
+    pinned_measures: OperatorMeasures | None = None
     newest: int | None = None  # live: the frame drawn last
 
 
@@ -34,20 +36,33 @@ def evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
     live = state.live
     if live is None or live.response is None:
         response, _ = respond(branches, state.settings, stream.method, attentive=stream.attentive)
-        measures = measure(branches, response)
-        pinned_measures = measure(branches, pinned) if pinned else None
+        measures = measure(branches, response, stream.known)
+        pinned_measures = measure(branches, pinned, stream.known) if pinned else None
         return Outcome(response, measures, stream.measures_without, pinned, pinned_measures)
     newest = (live.t - 1) % stream.frames
     if live.t <= 2:
         return Outcome(live.response, None, stream.measures_without, pinned, None, newest)
+    arrived, bare = live.window(branches, stream.without_knob)
+    known = known_truth(arrived, bare.predicted)
     return Outcome(  # all of them over the frames that have arrived, or they could not be compared
         live.response,
-        measure(*live.window(branches)),
-        measure(*live.window(branches, stream.without_knob)),
+        measure(*live.window(branches), known),
+        measure(arrived, bare, known),
         pinned,
-        measure(*live.window(branches, pinned)) if pinned else None,
+        measure(*live.window(branches, pinned), known) if pinned else None,
         newest,
     )
+
+
+def fit_temperature(stream: ShownStream, settings: Settings) -> float:
+    """The temperature with the best likelihood over the labelled frames, to three digits; as it is without labels."""
+    known = stream.branches.frame_labels >= 0
+    if not known.any():
+        return settings.temperature
+    bare = replace(settings, temperature=1.0)
+    response, _ = respond(stream.branches, bare, stream.method, attentive=stream.attentive)
+    z = np.log(np.maximum(response.probabilities[known], 1e-30))  # logits, but for a constant a frame
+    return float(f"{temperature_scaling.fit(z, stream.branches.frame_labels[known]):.3g}")
 
 
 def quartiles(values: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@
     -------                                             ------
     component is mounted          <-- Mount ---         page script runs (Streamlit)
     stream's fixed part           <-- StreamBackground  page script runs (Streamlit)
+    WebSocket is open             --- Request -->       app.server.drag_endpoint, no answer
     knob moves, WebSocket         --- Request -->       app.server.drag_endpoint -> controller
     display is redrawn            <-- Update ---        the same WebSocket
     knob is released              --- Controls -->      Streamlit, so that link and menus follow
@@ -57,17 +58,20 @@ class Controls(TypedDict, total=False):
 
 
 class ViewRequest(TypedDict):
-    """Which panel is open, and in which units; also sent back as it was taken (`DisplayUpdate.view`)."""
+    """Which panel is open, in which units, temperature and goals; sent back as it was taken (`DisplayUpdate.view`)."""
 
     panel: str  # a key of panels.PANELS
     unit: str  # of the frequency axis: one of bode_plot.UNITS
     frame_rate: float  # frames/s of the camera
+    temperature: float  # of the answer
+    fit_presses: int  # how often the button that fits the temperature was pressed
+    goals: dict[str, float]  # limits by the goal's name, in the unit that the card shows; absent: no goal
     epoch: int
     seq: int
 
 
 class Request(TypedDict):
-    """One message on the WebSocket."""
+    """One message on the WebSocket; the first one has the token alone, and no answer."""
 
     token: str  # opens the endpoint of one session
     controls: NotRequired[Controls]
@@ -108,7 +112,7 @@ class DisplayUpdate(TypedDict):
     scope: ScopeUpdate
     film: FilmUpdate
     panel: PanelUpdate
-    readouts: list[ReadoutUpdate]  # in the order of DisplayConstants.readouts
+    readouts: list[ReadoutUpdate]  # the cards of this stream, from left to right
     runs: list[int]  # [page script, answers]: how often each has run; tests and the benchmark count them
 
 
@@ -116,6 +120,7 @@ class ScopeUpdate(TypedDict):
     """Traces and marks over those of StreamBackground.figure."""
 
     data: list[dict[str, Any]]
+    axes: dict[str, Any]  # entries of the layout's axes in place of the background's, where a row is added
     shapes: list[dict[str, Any]]
     legend: list[str]  # keys of DisplayConstants.legend
 
@@ -125,7 +130,6 @@ class FilmUpdate(TypedDict):
 
     predicted: list[int | None]  # class at each of StreamBackground.film.frames; None: not arrived yet
     confidence: list[float]  # p_max at the same frames
-    every_frame: Packed  # int16 (T,) class at every frame, -1: not arrived yet
 
 
 class PanelUpdate(TypedDict):
@@ -136,6 +140,7 @@ class PanelUpdate(TypedDict):
     spring: NotRequired[SpringUpdate]
     numbers: list[list[str]]  # table, first row and first column are headings
     note: str
+    temperature: NotRequired[bool]  # the temperature is set and fitted here
 
 
 class SpringUpdate(TypedDict):
@@ -151,12 +156,23 @@ class SpringUpdate(TypedDict):
 
 
 class ReadoutUpdate(TypedDict):
-    """One read-out's texts."""
+    """One card's texts."""
 
+    id: str  # of DisplayConstants.readouts
     now: str
     beside: str  # small, after the number
     rest: list[list[str]]  # [name, value]: before, A, without Knob
     worse: bool  # clearly worse than without Knob
+    goal: GoalUpdate | None  # None: this read-out takes none
+    why: str  # what is wrong with the number and what helps, in a few words; "" where all is well
+
+
+class GoalUpdate(TypedDict):
+    """A card's goal and how it stands."""
+
+    limit: float | None  # in the unit that the card shows; None: no goal is set
+    verdict: str  # "met", "missed", "unknown" or ""
+    words: str  # such as "≤ 1: ✓ met by 0.4"
 
 
 # Python to browser: once, when a component is mounted or its page script runs -----------------------------------------
@@ -203,8 +219,28 @@ class DisplayConstants(TypedDict):
 
     panels: list[dict[str, str]]  # id, label, help
     units: list[str]
-    readouts: list[dict[str, str]]  # id, label, help
+    readouts: list[ReadoutConstants]
     legend: dict[str, list[str]]  # kind -> [label, help]
+
+
+class ReadoutConstants(TypedDict):
+    """A card's label and help, and the goal that it takes."""
+
+    id: str
+    label: str
+    help: str
+    goal: GoalConstants | None
+
+
+class GoalConstants(TypedDict):
+    """One kind of goal, knob_core.goals.KINDS; numbers in the unit that the card shows."""
+
+    name: str
+    sense: str  # "at most" or "at least"
+    words: str  # what is limited
+    unit: str
+    low: float
+    high: float
 
 
 class StreamBackground(TypedDict):
@@ -215,7 +251,7 @@ class StreamBackground(TypedDict):
     alt: str  # of the scope
     figure: Figure  # axes, severity, and the traces without Knob
     film: FilmStrip | None
-    truth: int  # class, -1 unknown
+    truth: Packed  # int16 (T,) class of every frame, -1 unknown
     classes: list[str]
     short: list[str]  # the same classes, short enough for the film strip
 

@@ -14,11 +14,11 @@ from app.console import link, stream_sources
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState
 from app.console.stream_choice import StreamChoice
-from app.server import garbage_collector
-from app.server.drag_endpoint import FIELDS, DragEndpoint
+from app.server.drag_endpoint import FIELDS, DragEndpoint, Turn
 from app.server.streamlit_internals import component_value
 
-OTHER_PAGES = ("lesson", "lessons", "cells")  # link parameters of other pages: each reads and checks its own
+# link parameters of other pages: each reads and checks its own
+OTHER_PAGES = ("lesson", "lessons", "student", "name", "dials", "hide", "cells")
 
 
 def console_state() -> ConsoleState:
@@ -94,15 +94,8 @@ def session_id() -> str:
 
 
 def endpoint(key: str) -> DragEndpoint:
-    """This session's drag endpoint for a component."""
+    """This session's drag endpoint for a component; all of a session take turns."""
     name = f"{key}_endpoint"
     if name not in st.session_state:
-        st.session_state[name] = DragEndpoint()
+        st.session_state[name] = DragEndpoint(st.session_state.setdefault("turn", Turn()))
     return st.session_state[name]
-
-
-@st.cache_resource(show_spinner=False)
-def exclude_from_collection() -> bool:
-    """Once per process, when a page has loaded all that it needs."""
-    garbage_collector.freeze()
-    return True

@@ -61,7 +61,8 @@ def rise_in_words(info: StepInfo) -> str:
 
 def describe(s: Settings) -> str:
     """A setting in a few characters."""
+    modest = "" if s.temperature == 1 else f", temperature {s.temperature:g}"
     if not s.on:
-        return "off (without Knob)"
+        return f"off (without Knob){modest}"
     extra = "reset" if s.mode == "reset" else "no memory" if s.memory == OFF.name else f"{s.memory} memory"
-    return f"ζ {s.zeta:g}, ωₙ {s.omega_n:g}, {extra}"
+    return f"ζ {s.zeta:g}, ωₙ {s.omega_n:g}, {extra}{modest}"

@@ -9,11 +9,13 @@ import numpy as np
 
 from app.console.protocol import FilmStrip, StreamBackground
 from app.figures import scope
+from app.figures.packed import pack
 from app.widgets.webp import data_url
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
-from knob_core.measures.stability import StreamMeasures, measure
+from knob_core.measures.operator import OperatorMeasures, known_truth, measure
+from knob_core.measures.truth import Truth
 from knob_core.memories import Attentive
 from knob_core.response import Response, respond
 from knob_core.settings import Settings
@@ -35,6 +37,8 @@ class ShownStream:
     trained: tuple[float, float] | None = None
     attentive: Attentive | None = None  # the model's own weights of attentive memory
     fault: str = ""  # what of it could not be read, where the rest can be shown
+    names: tuple[str, ...] = CLASSES
+    probe: tuple[Branches, str] | None = None  # where the picture changes: a fixed one's paths, and its name
 
     @property
     def frames(self) -> int:
@@ -60,16 +64,36 @@ class ShownStream:
         """(T,) the true class of every shown frame, -1 where unknown."""
         return self.branches.frame_labels[self.rows().start]
 
-    @property
-    def truth(self) -> int:
-        """The shown image's class, -1 where it is unknown or changes."""
-        first = int(self.frame_truth[0])
-        return first if (self.frame_truth == first).all() else -1
+    @cached_property
+    def cuts(self) -> list[int]:
+        """The first frames of a new picture, or of a new class where the pictures have no number."""
+        shown = self.frame_truth if self.branches.content is None else self.branches.content[self.rows().start]
+        return (np.flatnonzero(np.diff(shown)) + 1).tolist()
+
+    @cached_property
+    def changing(self) -> bool:
+        """A picture changes, or a class where the pictures have no number, in some path."""
+        shown = self.branches.frame_labels if self.branches.content is None else self.branches.content
+        return bool((shown != shown[:, :1]).any())
 
     @property
-    def drawn_severity(self) -> np.ndarray:
-        """(T,) as the scope draws it; NaN where it is not known."""
+    def labelled(self) -> bool:
+        """Some frame's class is known."""
+        return bool((self.branches.labels >= 0).any())
+
+    @property
+    def drawn_severity(self) -> np.ndarray | None:
+        """(T,) as the scope draws it; None where it is not known."""
         return self.branches.severity
+
+    def class_name(self, number: int) -> str:
+        """A class in words; empty where it is not known."""
+        return self.names[number] if 0 <= number < len(self.names) else ""
+
+    @property
+    def short_names(self) -> list[str]:
+        """The classes, short enough for the film strip."""
+        return [SHORT.get(name, name) for name in self.names]
 
     @cached_property
     def without_knob(self) -> Response:
@@ -77,9 +101,14 @@ class ShownStream:
         return respond(self.branches, Settings(on=False), self.method)[0]
 
     @cached_property
-    def measures_without(self) -> StreamMeasures:
+    def known(self) -> Truth | None:
+        """What the stream really showed; None where nothing is labelled."""
+        return known_truth(self.branches, self.without_knob.predicted)
+
+    @cached_property
+    def measures_without(self) -> OperatorMeasures:
         """The measures without Knob."""
-        return measure(self.branches, self.without_knob)
+        return measure(self.branches, self.without_knob, self.known)
 
     def share_wrong(self, response: Response) -> np.ndarray:
         """(T,) the share of the shown image's paths that are wrong."""
@@ -89,18 +118,22 @@ class ShownStream:
     def background(self) -> StreamBackground:
         """What no knob changes: axes, severity, the traces without Knob, the film strip."""
         rows, without = self.rows(), self.without_knob
+        traces = {
+            "gate": np.median(without.g[rows], axis=0),
+            "confidence": np.median(without.p_max[rows], axis=0),
+            "wrong": self.share_wrong(without),
+            "classes": without.predicted[rows.start],
+        }
+        labelled = bool((self.frame_truth >= 0).any())
         figure = scope.base(
-            self.drawn_severity,
-            np.median(without.g[rows], axis=0),
-            np.median(without.p_max[rows], axis=0),
-            self.share_wrong(without),
+            self.drawn_severity, self.frame_truth if labelled else None, self.cuts, traces, self.short_names
         )
         film: FilmStrip | None = None
         if self.pixels is not None:
             sprite = data_url(np.concatenate(list(self.pixels), axis=1))  # side by side
             film = {"sprite": sprite, "frames": self.film_frames.tolist()}
         return {
-            "id": self.id, "title": self.title, "figure": figure, "film": film, "truth": self.truth,
-            "alt": f"scope: severity, gate and confidence over {self.frames} frames",
-            "classes": list(CLASSES), "short": [SHORT.get(name, name) for name in CLASSES],
+            "id": self.id, "title": self.title, "figure": figure, "film": film, "truth": pack(self.frame_truth, "i2"),
+            "alt": f"scope: severity, classes, gate and confidence over {self.frames} frames",
+            "classes": list(self.names), "short": self.short_names,
         }  # fmt: skip

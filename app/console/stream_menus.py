@@ -1,4 +1,4 @@
-"""The menus under the display: image, corruption, schedule, its shape, model, and export.
+"""The menus under the display: content, image or scenes, corruption, schedule, its shape, model, and export.
 
 The session holds the choice; every control shows it and, when changed, asks for another.
 """
@@ -13,9 +13,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app.console import display_export, session, shipped_models, stream_sources
+from app.console import session, shipped_models, stream_sources
+from app.console.export_buttons import export_buttons
 from app.console.shown_stream import ShownStream
-from app.console.stream_choice import CORRUPTION_NAMES, DRAWN, FRAMES, REALISATIONS, SEEDS, StreamChoice
+from app.console.stream_choice import (
+    CORRUPTION_NAMES,
+    DRAWN,
+    FRAMES,
+    MAX_LINK_LIST,
+    REALISATIONS,
+    SEEDS,
+    StreamChoice,
+)
 from app.widgets.image_gallery import image_gallery
 from app.widgets.knobs import within
 from app.widgets.severity_sketch import POINTS, severity_sketch
@@ -23,16 +32,16 @@ from knob_core import methods
 from knob_core import settings as settings_file
 from knob_core.data import CLASSES
 from knob_core.schedules import SCHEDULES, Parameter, from_csv
+from knob_core.streams.scenes import CONTENTS, LISTED
 
 ACROSS = 4  # parameters side by side
+FIRST_LIST = "cat 50, ship 40, horse 30, cat 50, truck 70"  # what an own list begins with
 
 
 def nearest(choice: StreamChoice) -> StreamChoice:
     """The shipped stream of this model, corruption and schedule where there is one: it appears at once."""
     key = None if choice.parameters else stream_sources.shipped_like(choice)
-    return (
-        stream_sources.choice_of(key, choice.image if choice.image in key.images else key.images[0]) if key else choice
-    )
+    return stream_sources.choice_of(key, choice.image) if key else choice
 
 
 def _changed(name: str, key: str) -> None:
@@ -43,6 +52,8 @@ def _changed(name: str, key: str) -> None:
     choice = session.choice()
     if name == "schedule":
         choice = replace(choice, schedule=value, parameters=())
+    elif name == "content":
+        choice = choice.with_content(value, FIRST_LIST)
     elif name == "model":
         method, seed = value
         choice = replace(choice, method=method, model=seed)
@@ -68,11 +79,14 @@ def _menu(name: str, label: str, options: Sequence[Any], now: Any, show: Callabl
 def menus(stream: ShownStream | None) -> None:
     """Draw the menus for the session's choice; `stream` is the one on the display."""
     choice = session.choice()
-    picture, corruption, schedule, shape, model, download = st.columns(
-        [1, 1.5, 1.3, 1, 1.9, 1], vertical_alignment="bottom"
+    content, picture, corruption, schedule, shape, model, download = st.columns(
+        [1.3, 1.1, 1.4, 1.15, 0.85, 1.8, 0.9], vertical_alignment="bottom"
     )
+    with content:
+        help = CONTENTS[choice.content].help
+        _menu("content", "Content", list(CONTENTS), choice.content, lambda name: CONTENTS[name].label, help)
     with picture:
-        _picture(choice)
+        _scenes(choice) if choice.changing else _picture(choice)
     with corruption:
         _menu("corruption", "Corruption", CORRUPTION_NAMES, choice.corruption, _words, "What spoils the pictures")
     with schedule:
@@ -117,6 +131,20 @@ def _picture(choice: StreamChoice) -> None:
             session.problems().clear()
             session.choose(replace(choice, image=picked))
             st.rerun()
+
+
+def _scenes(choice: StreamChoice) -> None:
+    help = "Which pictures the stream shows, and for how long"
+    with st.popover("Scenes", width="stretch", help=help):
+        if choice.content != LISTED:
+            st.caption(f"{CONTENTS[choice.content].help}; the seed, under Shape, decides which and when.")
+        else:
+            st.caption(f"One of {', '.join(CLASSES)}, or a number of the 1,000 pictures, and how many frames it stays.")
+        with st.form("scenes", border=False):
+            told = "Separated by commas or lines; the last one stays to the end"
+            text = st.text_area("Pictures and frames", choice.scenes or FIRST_LIST, max_chars=MAX_LINK_LIST, help=told)
+            if st.form_submit_button("Show these", help="Computes the stream; some seconds"):
+                _ask(lambda: choice.with_content(LISTED, text.strip()))
 
 
 def _shape(choice: StreamChoice) -> None:
@@ -213,31 +241,7 @@ def _export(stream: ShownStream | None) -> None:
     state = session.console_state()
     st.caption("The address bar holds the whole setting. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
-        theme = st.context.theme.type or "light"
-        for label, data, name, mime, help in (
-            (
-                "Settings file",
-                lambda: settings_file.to_toml(state.settings),
-                "knob.toml",
-                "application/toml",
-                "Where the knobs stand; the runtime loads it",
-            ),
-            (
-                "Data (CSV)",
-                lambda: display_export.csv_text(state, stream),
-                "knob.csv",
-                "text/csv",
-                "One row a frame of what the scope shows",
-            ),
-            (
-                "Figures (HTML)",
-                lambda: display_export.html_text(state, stream, theme),
-                "knob.html",
-                "text/html",
-                "Scope and panel, with zoom and hover, in one file",
-            ),
-        ):
-            st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help)
+        export_buttons(state, stream, "export")
     upload = st.file_uploader(
         "Load a settings file",
         type=["toml"],

@@ -64,7 +64,7 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
         span=6,
         height=330,
         legend=[subset(name, f" ({tables[name].counts.sum():,})") for name in SUBSETS if name in tables]
-        + [["dot", "confidence", "before this turn"]],
+        + [["dot", "confidence", "previous setting"]],
         note=(
             f"Below the dashed line it promises too much. {len(whole.counts)} bins of about {whole.counts.mean():,.0f} "
             f"predictions each; tinted: 95 % intervals. ECE, also where the branches agree or disagree: "
@@ -118,7 +118,7 @@ def histogram(
         title="How confident is it?",
         span=6,
         height=330,
-        legend=[["area", "confidence", "right"], ["area", "wrong", "wrong"], ["dot", "text", "before this turn"]],
+        legend=[["area", "confidence", "right"], ["area", "wrong", "wrong"], ["dot", "text", "previous setting"]],
         note=(
             f"Red at the right end hurts most: {confident:,} confident errors (wrong, and above 90 %). On average it "
             f"says {says:.1%}, and is right in {right.sum() / total.sum():.1%}."
@@ -165,7 +165,11 @@ def gaps(table: Reliability, before: Reliability | None) -> dict[str, Any]:
         title="Where the error comes from",
         span=4,
         height=260,
-        legend=[["area", "wrong", "promises too much"], ["area", "static", "too little"], ["mark", "text", "before"]],
+        legend=[
+            ["area", "wrong", "promises too much"],
+            ["area", "static", "too little"],
+            ["mark", "text", "previous setting"],
+        ],
         note=(
             f"Each bin has as many predictions, so the ECE ({table.ece():.3f} before chance is taken off) is the mean "
             f"height of the bars. Bin {worst + 1} adds most: {share[worst] * abs(table.gap[worst]):.4f}."

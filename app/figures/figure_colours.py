@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from knob_core.palette import PALETTES
+from app.figures.packed import unpack
+from knob_core.palette import CLASS_COLOURS, PALETTES
 
 PAINTED = ("color", "fillcolor", "colorscale", "gridcolor", "linecolor", "tickcolor")  # keys that hold colours
 
@@ -27,7 +28,7 @@ def colour(name: str, theme: str) -> str:
 
 def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
     """The figure with colours for names, ready for plotly; our own keys, which plotly would refuse, are left out."""
-    own = {"hover", "titlegap", "hidden"}
+    own = {"hover", "titlegap", "hidden", "classes"}
 
     def walk(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -36,7 +37,7 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
             return [walk(v, key) for v in value]
         return colour(value, theme) if isinstance(value, str) and key in PAINTED else value
 
-    out = walk(figure)
+    out = walk({**figure, "data": [class_cells(t) if t["type"] == "ribbon" else t for t in figure["data"]]})
     text, paper = PALETTES[theme]["text"], PALETTES[theme]["background"]
     out["layout"] |= {
         "font": {"color": text},
@@ -45,3 +46,14 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
         "showlegend": False,
     }
     return out
+
+
+def class_cells(trace: dict[str, Any]) -> dict[str, Any]:
+    """A ribbon as plotly's cells: one colour a class, the class's name on hover."""
+    classes = unpack(trace["z"]).astype(int)
+    steps = [[place / CLASS_COLOURS, f"class{k}"] for k in range(CLASS_COLOURS) for place in (k, k + 1)]
+    return {
+        "type": "heatmap", "x0": 0, "dx": 1, "y0": trace["y0"], "dy": 1, "yaxis": trace["yaxis"], "name": trace["name"],
+        "z": [[None if k < 0 else k % CLASS_COLOURS + 0.5 for k in classes.tolist()]],
+        "zmin": 0, "zmax": CLASS_COLOURS, "colorscale": steps, "showscale": False,
+    }  # fmt: skip

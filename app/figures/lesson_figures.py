@@ -65,18 +65,18 @@ def z_plane_figure(z: np.ndarray, aim: complex, near: float, **words: Any) -> di
 
 
 def gain_figure(
-    freq: np.ndarray, gain: np.ndarray, *, marks: dict[str, float], bars: list[Bar], **words: Any
+    freq: np.ndarray, gain: np.ndarray, *, marks: dict[str, float], bars: list[Bar], low: float = DB[0], **words: Any
 ) -> dict[str, Any]:
     """|H| (F,) in dB over cycles/frame, with named frequencies, and bars that the curve is to pass through."""
     shapes = []
     for f, level, side in bars:
-        shapes.append(box((f / 1.16, f * 1.16), (level, DB[1]) if side == "above" else (DB[0], level), "static/0.2"))
+        shapes.append(box((f / 1.16, f * 1.16), (level, DB[1]) if side == "above" else (low, level), "static/0.2"))
     shapes += [upright(f, "static", "dot") for f in marks.values()]
     span = (np.log10(freq[0]), np.log10(freq[-1]))
     layout = {
         "margin": MARGIN,
         "xaxis": axis(span, "frequency, cycles/frame", type="log", anchor="y"),
-        "yaxis": axis(DB, "gain, dB", [-40, -20, 0, 20], anchor="x"),
+        "yaxis": axis((low, DB[1]), "gain, dB", [t for t in range(-80, 21, 20) if t > low], anchor="x"),
         "shapes": shapes,
         "annotations": [note(name, f, 0.04, "static", xanchor="left", xshift=5) for name, f in marks.items()],
     }
@@ -121,8 +121,10 @@ def samples_figure(
     return card("samples", {"data": data, "layout": layout}, **words)
 
 
-def growth_figure(id: str, size: np.ndarray, omega_n: np.ndarray, danger: float, **words: Any) -> dict[str, Any]:
-    """|u| (n,) on a logarithmic scale, with the knob's position in a strip below it."""
+def growth_figure(
+    id: str, size: np.ndarray, omega_n: np.ndarray, wanted: Window | None, **words: Any
+) -> dict[str, Any]:
+    """|u| (n,) on a logarithmic scale, where its peak is wanted, and the knob's position in a strip below it."""
     low, high = -3.0, 6.0
     data = [
         line(np.clip(size, 10.0**low, 10.0**high), "gate", name="|u|", width=2.2),
@@ -138,6 +140,54 @@ def growth_figure(id: str, size: np.ndarray, omega_n: np.ndarray, danger: float,
         "xaxis": axis((0, len(size) - 1), "frames", anchor="y2"),
         "yaxis": axis((low, high), "size of u", type="log", domain=[0.26, 1], anchor="x", **size_ticks),
         "yaxis2": axis((0, 3.2), "ωₙ", [0, 3], domain=[0, 0.18], anchor="x", titlegap=40),
-        "shapes": [across(1, "command", "dot"), box(None, (danger, 10.0**high), "wrong/0.08")],
+        "shapes": [across(1, "command", "dot"), *([box(None, wanted, "static/0.16")] if wanted else [])],
     }
     return card(id, {"data": data, "layout": layout}, **words)
+
+
+def answers_figure(truth: np.ndarray, answer: np.ndarray, names: tuple[str, ...], **words: Any) -> dict[str, Any]:
+    """The class shown at every frame (T,), and the one that is really there (T,), as steps over the classes' names."""
+    data = [
+        line(truth.astype(float), "command/0.8", name="truth", width=1.4, dash="dot", shape="hv"),
+        line(answer.astype(float), "gate", name="answer", width=2.0, shape="hv"),
+    ]
+    ticks: dict[str, Any] = {"tickvals": list(range(len(names))), "ticktext": list(names)}
+    layout = {
+        "margin": {**MARGIN, "l": 76},
+        "xaxis": axis((0, len(truth) - 1), "frames", anchor="y"),
+        "yaxis": axis((-0.5, len(names) - 0.5), anchor="x", **ticks),
+    }
+    return card("answers", {"data": data, "layout": layout}, **words)
+
+
+def trade_off_figure(
+    points: dict[str, tuple[str, float, float]], wanted: Window, ends: Window, **words: Any
+) -> dict[str, Any]:
+    """Named points (colour, delay, excess flips), and the corner in which one is wanted; the axes end at `ends`."""
+    data, notes = [], []
+    for name, (color, *place) in points.items():
+        x, y = (min(value, 0.98 * end) for value, end in zip(place, ends, strict=True))
+        symbol = {"symbol": "x"} if color == "gate" else {}
+        marker = {**symbol, "size": 12, "color": color, "line": {"width": 3}}
+        data.append(line(np.array([y]), color, x=np.array([x]), name=name) | {"mode": "markers", "marker": marker})
+        notes.append(note(name, x, min(0.95, y / ends[1]), color, xanchor="left" if x < ends[0] / 2 else "right",
+                          xshift=9 if x < ends[0] / 2 else -9))  # fmt: skip
+    layout = {
+        "margin": MARGIN,
+        "xaxis": axis((0, ends[0]), "mean delay, frames", anchor="y"),
+        "yaxis": axis((0, ends[1]), "excess flips per 100 frames", anchor="x"),
+        "shapes": [box((0, wanted[0]), (0, wanted[1]), "static/0.2")],
+        "annotations": notes,
+    }
+    return card("trade", {"data": data, "layout": layout}, **words)
+
+
+def share_figure(share: np.ndarray, cuts: np.ndarray, **words: Any) -> dict[str, Any]:
+    """How much of each new frame is believed (T,), 0 to 1, with the cuts marked."""
+    layout = {
+        "margin": MARGIN,
+        "xaxis": axis((0, len(share) - 1), "frames", anchor="y"),
+        "yaxis": axis((0, 1.02), "share of the new frame", [0, 0.5, 1], anchor="x"),
+        "shapes": [upright(float(cut), "static", "dot") for cut in cuts],
+    }
+    return card("share", {"data": [line(share, "gate", name="share", width=1.8)], "layout": layout}, **words)

@@ -1,59 +1,104 @@
-"""The state of one visitor's lessons: where the knobs stand, and what was done. No Streamlit in here."""
+"""The state of one visitor's lessons: whose they are, where the knobs stand, what was done. No Streamlit in here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.lessons import LESSONS, Goal, Lesson
-from app.lessons.progress_link import Evidence
+from app.lessons import FAMILIES, Goal, Lesson, course
+from app.lessons.progress_link import Done, Progress
 from app.widgets.untrusted import whole
 
 
-def _starts() -> Evidence:
-    return {id: dict(lesson.start) for id, lesson in LESSONS.items()}
+def clean_student(text: str) -> str:
+    """A student's number as it is used: letters, digits, dot, dash and @, 32 at most."""
+    return re.sub(r"[^A-Za-z0-9.@-]", "", text)[:32]
+
+
+def clean_name(text: str) -> str:
+    """A name as it is printed: one line of 80 characters at most, without control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:80].strip()
 
 
 @dataclass
 class LessonState:
     """Survives changes of page and of lesson."""
 
-    done: Evidence = field(default_factory=dict)
-    values: Evidence = field(default_factory=_starts)
-    epoch: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LESSONS, 0))  # raised when Python moves a knob
+    student: str = ""  # the number that chooses the variants; "": the first of each
+    name: str = ""
+    done: dict[str, Done] = field(default_factory=dict)
+    predicted: dict[str, float] = field(default_factory=dict)
+    starts: dict[str, dict[str, float]] = field(default_factory=dict)  # dials that an assignment begins with
+    values: dict[str, dict[str, float]] = field(default_factory=dict)
+    hints: dict[str, int] = field(default_factory=dict)  # how many are open
+    epoch: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FAMILIES, 0))  # raised when Python moves a knob
     seq: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(LESSONS, 0)
+        default_factory=lambda: dict.fromkeys(FAMILIES, 0)
     )  # sequence number of the last message that was taken
 
     def __post_init__(self) -> None:
-        for id, values in self.done.items():  # a link shows what it proves
-            self.values[id] = dict(values)
+        for id in FAMILIES:  # a link shows what it proves
+            self.values[id] = dict(self.done[id].values) if id in self.done else self.start(id)
 
-    def take(self, lesson: Lesson, controls: object) -> bool:
+    @property
+    def lessons(self) -> dict[str, Lesson]:
+        """The course in this student's variants."""
+        return course(self.student)
+
+    @property
+    def progress(self) -> Progress:
+        """What a link keeps."""
+        return Progress(self.done, self.predicted)
+
+    def start(self, id: str) -> dict[str, float]:
+        """Where a lesson's knobs begin."""
+        return {**self.lessons[id].start, **self.starts.get(id, {})}
+
+    def be(self, student: str) -> None:
+        """Another student's number: other numbers, so what was done must hold under them, or it is open again."""
+        if student == self.student:
+            return
+        self.student = student
+        self.done = {id: done for id, done in self.done.items() if self.lessons[id].done(done.values)}
+        self.predicted = {id: given for id, given in self.predicted.items() if id in self.done}
+        for id in FAMILIES:
+            self.again(id)
+
+    def take(self, lesson: Lesson, controls: object, hidden: Collection[str] = ()) -> bool:
         """Take reported knob positions, clamped; True where no knob is held. Those of an outdated epoch are ignored."""
         if not isinstance(controls, Mapping) or controls.get("epoch") != self.epoch[lesson.id]:
             return False
-        self.values[lesson.id] = lesson.held(controls)
+        shown = {name: value for name, value in controls.items() if name not in hidden}
+        self.values[lesson.id] = lesson.held({**self.values[lesson.id], **shown})
         self.seq[lesson.id] = whole(controls.get("seq"), self.seq[lesson.id])
         return bool(controls.get("released", False))
 
-    def check(self, lesson: Lesson, goals: tuple[Goal, ...]) -> bool:
-        """Note that a lesson was done, if it was; True the first time."""
+    def predict(self, lesson: Lesson, given: object) -> None:
+        """Note a prediction, if it is one; the first counts."""
+        held = lesson.prediction.held(given)
+        if held is not None:
+            self.predicted.setdefault(lesson.id, held)
+
+    def check(self, lesson: Lesson, goals: tuple[Goal, ...], now: float | None = None) -> bool:
+        """Note that a lesson was done, if it was; True the first time. `now` is in seconds, as time.time()."""
         if lesson.id in self.done or not all(goal.met for goal in goals):
             return False
-        self.done[lesson.id] = dict(self.values[lesson.id])
+        minute = int((time.time() if now is None else now) // 60)
+        self.done[lesson.id] = Done(dict(self.values[lesson.id]), minute)
         return True
 
     def again(self, id: str) -> None:
         """Put a lesson's knobs back to where they began; what was done stays done."""
-        self.values[id] = dict(LESSONS[id].start)
+        self.values[id] = self.start(id)
         self.epoch[id] += 1
         self.seq[id] = 0
 
     def next(self) -> str:
         """The first lesson that is not done."""
-        return next((id for id in LESSONS if id not in self.done), next(iter(LESSONS)))
+        return next((id for id in FAMILIES if id not in self.done), next(iter(FAMILIES)))
 
 
 def goal_cards(goals: tuple[Goal, ...]) -> list[dict[str, Any]]:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Goal, Lesson, Values
+from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
 from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
 FRAMES = 60
-OVERSHOOT, CROSSINGS = 40.0, 3  # percent; times through the target
+CROSSINGS = 3  # times through the target
+
+
+class Numbers(NamedTuple):
+    """What differs from student to student."""
+
+    low: float  # percent: wanted overshoot
+    high: float
+
+
+VARIANTS = (Numbers(40, 50), Numbers(30, 40), Numbers(50, 60), Numbers(60, 70))
 
 
 def response(values: Values) -> np.ndarray:
@@ -26,11 +37,11 @@ def crossings(u: np.ndarray) -> int:
     return int(np.count_nonzero(np.diff(sides)))
 
 
-def goals(values: Values) -> tuple[Goal, ...]:
+def goals(n: Numbers, values: Values) -> tuple[Goal, ...]:
     u = response(values)
     overshoot = theory.step_info(u, final=1.0).Overshoot
     return (
-        Goal(f"overshoot of at least {OVERSHOOT:.0f} %", f"{overshoot:.0f} %", overshoot >= OVERSHOOT),
+        Goal(f"overshoot from {n.low:.0f} to {n.high:.0f} %", f"{overshoot:.1f} %", n.low <= overshoot <= n.high),
         Goal(f"passes its target at least {CROSSINGS} times", _often(crossings(u)), crossings(u) >= CROSSINGS),
     )
 
@@ -39,42 +50,78 @@ def _often(count: int) -> str:
     return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def figures(values: Values) -> list[dict[str, Any]]:
+def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     u = response(values)
     return [
         draw.step_figure(
             u,
             title="The gate's way to a new level",
-            note="blue: the gate's state u; grey: the command u* jumps to 1 at frame 0",
+            note="blue: where the gate is; dotted line: where it is told to go, from frame 0 on",
             alt=f"step response over {FRAMES} frames: peak {u.max():.2f}, {crossings(u)} passes through the target",
         )
     ]
 
 
-LESSON = Lesson(
-    id="ring",
-    title="Make it ring",
-    short="Ring",
-    idea=(
-        "The gate is a mass on a spring with a damper. The network says where it should go (the command), the spring "
-        "pulls it there, the damper slows it down. With little damping it shoots past its target, comes back, and "
-        "swings: it rings."
-    ),
-    equation=r"\ddot u + 2\,\zeta\,\omega_n\,\dot u + \omega_n^2\,u = \omega_n^2\,u^\star",
-    plain="u'' + 2 ζ ωₙ u' + ωₙ² u = ωₙ² u*",
-    units=(
-        "ζ (damping ratio) has no unit; ωₙ (natural frequency) is in radians per frame; u and the command u* are "
-        "logits: the gate is g = σ(u)."
-    ),
-    task=(
-        "Turn the damping ζ down until the gate overshoots by 40 % or more and passes its target at least three times."
-    ),
-    meaning=(
-        "A ringing gate makes a model that, after every change of the light, trusts the wrong branch for a while, "
-        "then the other, and back again."
-    ),
-    knobs=(ZETA, OMEGA_N),
-    start={"zeta": 0.7, "omega_n": 0.4},
-    goals=goals,
-    figures=figures,
-)
+def build(n: Numbers) -> Lesson:
+    return Lesson(
+        id="ring",
+        title="Make it ring",
+        short="Ring",
+        minutes=8,
+        aim="say what damping does to a movement, and make a gate swing on purpose.",
+        idea=(
+            "A program looks at the pictures of a camera, one after the other, and says what is on them. It has two "
+            "ways of looking: a sharp one for clear pictures and a robust one for bad ones. The **gate** is the slider "
+            "between the two. With every picture (a **frame**) the program says where the slider should be: that is "
+            "the **command**. But the gate does not jump there. It moves like a weight on a spring: the spring pulls "
+            "it to where the command says, and a brake, the **damper**, slows it down. With little damping it shoots "
+            "past its target (it **overshoots**), comes back, and swings: it **rings**."
+        ),
+        equation=r"\ddot u + 2\,\zeta\,\omega_n\,\dot u + \omega_n^2\,u = \omega_n^2\,u^\star",
+        plain="u'' + 2 ζ ωₙ u' + ωₙ² u = ωₙ² u*",
+        units=(
+            "u is where the gate is, u* (the command) where it should be; a dot is a rate of change, two dots the "
+            "rate of that. ζ (say: zeta), the damping, is a plain number. ωₙ (say: omega n), the natural frequency, "
+            "says how fast the spring pulls, in radians per frame; a full swing is 2π radians, about 6.3. You do not "
+            "need the equation to do this lesson."
+        ),
+        validity=(
+            "The equation describes a movement without gaps; the gate moves once a frame, and the plot joins the "
+            "frames by straight lines. Above ωₙ = 1 there are so few frames to a swing that the highest point falls "
+            "between two of them, and the overshoot that you see is less than the equation's."
+        ),
+        prediction=Prediction(
+            "Now the damping ζ is 0.7 and the gate overshoots a little. You turn ζ down. What will the gate do?",
+            right=1,
+            choices=(
+                "move more slowly, and stop short of its target",
+                "shoot further past its target, and swing for longer",
+                "go to its target at once, without overshoot",
+            ),
+            why=(
+                "The damper is the brake. With less of it the gate still has speed when it reaches the target, and "
+                "the spring has to bring it back, again and again."
+            ),
+        ),
+        task=(
+            f"Turn the damping ζ down until the gate overshoots by {n.low:.0f} to {n.high:.0f} % and passes its target "
+            "at least three times. Let the knob go: then it is checked."
+        ),
+        hints=(
+            "Drag the dial named damping downwards, or press the arrow keys while it has the focus. The card above "
+            "the figure shows the overshoot.",
+            "With Shift the steps are ten times finer; you can also type a number beside the dial.",
+            "Leave ωₙ alone: it changes how fast the gate swings, and hardly how far.",
+        ),
+        meaning=(
+            "A ringing gate makes a program that, after every change of the light, trusts the wrong way of looking for "
+            "a while, then the other, and back again."
+        ),
+        knobs=(ZETA, OMEGA_N),
+        start={"zeta": 0.7, "omega_n": 0.4},
+        goals=partial(goals, n),
+        figures=partial(figures, n),
+    )
+
+
+FAMILY = Family("ring", VARIANTS, build)

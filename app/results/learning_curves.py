@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from app.console.setting_words import DAMPING, damping
-from knob_core.methods import GATED
+from knob_core.methods import DEFAULT, GATED
 
 SUBSETS = {
     "all": "all pictures",
@@ -18,11 +18,11 @@ CHANCE = 0.5
 
 
 def gated(learning: pd.DataFrame) -> list[str]:
-    """Methods with a gate that was probed."""
+    """Methods with a gate that was probed, the default first."""
     if "auc_oa_all" not in learning.columns:
         return []
     probed = set(learning.dropna(subset=["auc_oa_all"])["method"])
-    return [method for method in reversed(GATED) if method in probed]
+    return sorted(probed.intersection(GATED), key=lambda m: (m != DEFAULT, -GATED.index(m)))
 
 
 def ends(frame: pd.DataFrame, column: str) -> tuple[float, float] | None:

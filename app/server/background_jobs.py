@@ -1,8 +1,13 @@
-"""Computations in background threads: progress, cancel, and a few results kept; no job runs twice at a time."""
+"""Computations in background threads: progress, cancel, and a few results kept; no job runs twice at a time.
+
+A page asks for its job again and again while it waits. A job that nobody asks for stops by itself, so that a visitor
+who left takes no time from those who are there.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,10 +15,16 @@ from typing import Any
 
 KEPT = 8  # results
 TURNS = threading.Semaphore(2)  # jobs at work; others wait
+MOST_WAITING = 8  # jobs that are not over
+PATIENCE = 10.0  # seconds without anybody asking after which a job stops
 
 
 class Cancelled(Exception):
     """Nobody waits for the result any more."""
+
+
+class Busy(ValueError):
+    """There are too many jobs to take another one."""
 
 
 @dataclass
@@ -23,9 +34,22 @@ class Job:
     key: Any  # plain values that say what is computed
     progress: float = 0.0
     result: Any = None
+    partial: Any = None  # what there is so far, for a computation that can show it
     error: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     wanted_by: set[str] = field(default_factory=set)  # session ids
+    asked: float = field(default_factory=time.monotonic)  # when a page last asked for it
+
+    def ask(self) -> None:
+        """A page still waits for it."""
+        self.asked = time.monotonic()
+
+    def go_on(self) -> None:
+        """Raise Cancelled where nobody waits any more; a computation calls it between two steps."""
+        if time.monotonic() - self.asked > PATIENCE:
+            self.stop.set()
+        if self.stop.is_set():
+            raise Cancelled
 
     @property
     def over(self) -> bool:
@@ -42,13 +66,21 @@ class Jobs:
         self._jobs: OrderedDict[Any, Job] = OrderedDict()
 
     def of(self, key: Any, session: str = "") -> Job:
-        """The job of a key for a session, started if there is none (a failed or cancelled one is tried again)."""
+        """The job of a key for a session, started if there is none (a failed or cancelled one is tried again).
+
+        Raises Busy where too many others are not over.
+        """
         with self._lock:
             job = self._jobs.get(key)
             if job is None or (job.over and job.result is None):
+                if sum(not other.over for other in self._jobs.values()) >= MOST_WAITING:
+                    raise Busy(
+                        f"{MOST_WAITING} streams are being computed or wait for it; please try again in a minute"
+                    )
                 job = self._jobs[key] = Job(key)
                 threading.Thread(target=work, args=(job, self._compute), daemon=True, name="knob-compute").start()
             job.wanted_by.add(session)
+            job.ask()
             self._jobs.move_to_end(key)
             for old in [k for k, j in self._jobs.items() if j.over][: max(0, len(self._jobs) - KEPT)]:
                 del self._jobs[old]
@@ -79,8 +111,13 @@ class Jobs:
 def work(job: Job, compute: Callable[[Job], Any]) -> None:
     """Run a job to its end: a result, an error in words, or cancelled."""
     try:
-        with TURNS:
+        while not TURNS.acquire(timeout=PATIENCE / 10):
+            job.go_on()
+        try:
+            job.go_on()
             job.result = compute(job)
+        finally:
+            TURNS.release()
     except Cancelled:
         job.stop.set()
     except Exception as error:  # whatever it was, the page names it and goes on

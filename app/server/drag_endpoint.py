@@ -4,52 +4,97 @@ Through Streamlit an update passes the bookkeeping of the whole page, which on t
 together. Here it is one message on a socket beside Streamlit's own; Streamlit hears of the controls when the knob is
 released. Where the socket cannot be had (a proxy may let no second one through), every message goes through Streamlit.
 
-One endpoint per session and component, opened by a secret token that only the session's own page knows.
-Messages: `app.console.protocol`.
+One endpoint per session and component, opened by a secret token that only the session's own page knows. A session has
+one answer made at a time, by a worker thread that does nothing else; its other messages wait without a thread, and it
+rests in between. So others are answered in their turn, however much one session sends. `socket_limits` says who may
+connect, and for how long. Messages: `app.console.protocol`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
-from weakref import WeakValueDictionary
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from starlette.concurrency import run_in_threadpool
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.console.protocol import Endpoint, Update
+from app.server import socket_limits
+from app.server.streamlit_internals import limit_message_size
 
+Made = TypeVar("Made")
 PATH = "knob-drag"
-LONGEST = 10_000  # characters of a message; an ordinary one has some three hundred
+LONGEST = 10_000  # bytes of a message; an ordinary one has some three hundred
 FIELDS = ("controls", "view")  # of a Request, beside its token
+SLOW = 50.0  # ms of an answer: sessions that need more have a worker of their own
+REST = 1.0  # times the last answer that a session rests, while others want answers too
+LATELY = 2.0  # seconds since another session's last answer
+LOOK_AGAIN = 0.002  # seconds until a message looks again whether its session's last answer is made
 
+# One worker for each: two that compute at once take twice as long, and keep the server's event loop waiting.
+_quick, _slow = (ThreadPoolExecutor(1, f"knob-answer-{speed}") for speed in ("quick", "slow"))
 _endpoints: WeakValueDictionary[str, DragEndpoint] = (
     WeakValueDictionary()
 )  # by token; each lives as long as its session
+_turns: WeakKeyDictionary[Turn, float] = WeakKeyDictionary()  # when each session had its last answer
 
 Reply = Callable[[Mapping[str, Any], int, float], dict[str, Any]]
 """(request, number of this answer, ms that the last answer took) -> the parts of an Update.
 
-It must not refer to its endpoint: objects in a cycle would outlive their session, since they are excluded from garbage
-collection (`app.server.garbage_collector`).
+It must not refer to its endpoint: objects in a cycle outlive their session until garbage is collected.
 """
 
 
-class DragEndpoint:
-    """One session's endpoint: answers messages one at a time, whether they come by WebSocket or through Streamlit."""
+class Turn:
+    """A session's turn to have an answer made: one at a time, with a rest in between while others want answers, too."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rested = 0.0  # when the rest after the last answer ends
+
+    def take(self) -> None:
+        """Wait for the turn in this thread."""
+        self._lock.acquire()
+
+    async def take_without_thread(self) -> None:
+        """Wait for the turn in the event loop."""
+        while (pause := self._pause()) > 0 or not self._lock.acquire(blocking=False):
+            await asyncio.sleep(max(pause, LOOK_AGAIN))
+
+    def give_back(self, took: float) -> None:
+        """The answer is made; it took so many seconds."""
+        now = _turns[self] = time.monotonic()
+        self._rested = now + REST * took
+        self._lock.release()
+
+    def _pause(self) -> float:
+        """Seconds that are left of the rest; 0 where nobody else had an answer lately."""
+        now = time.monotonic()
+        others = any(now - answered < LATELY for turn, answered in list(_turns.items()) if turn is not self)
+        return self._rested - now if others else 0.0
+
+
+class DragEndpoint:
+    """Answers messages one at a time, whether they come by WebSocket or through Streamlit.
+
+    `turn`: the endpoints of one session share it, or one session would have several answers made at once.
+    """
+
+    def __init__(self, turn: Turn | None = None) -> None:
         self.token = secrets.token_urlsafe(24)
         self.answers = 0
         self.reply: Reply | None = None
         self._server_ms = 0.0
-        self._lock = threading.Lock()
+        self._turn = turn or Turn()
+        self.sockets = socket_limits.Places(socket_limits.MOST_PER_ENDPOINT)
         _endpoints[self.token] = self
 
     def address(self) -> Endpoint:
@@ -58,19 +103,38 @@ class DragEndpoint:
 
     def answer(self, request: Mapping[str, Any]) -> Update:
         """An Update, numbered: of two that are on their way the browser keeps the newer."""
-        with self._lock:
+        self._turn.take()
+        return cast(Update, self._make(request, dict))
+
+    async def answer_text(self, request: Mapping[str, Any]) -> str:
+        """The same as JSON, made by a worker; waits for the session's turn without a thread."""
+        await self._turn.take_without_thread()
+        worker = _quick if self._server_ms < SLOW else _slow
+        # shielded: a job that was cancelled before it began would never give the turn back
+        return await asyncio.shield(asyncio.wrap_future(worker.submit(self._make, request, _as_json)))
+
+    def _make(self, request: Mapping[str, Any], form: Callable[[dict[str, Any]], Made]) -> Made:
+        """Make an answer in one of two forms, and give the turn back."""
+        began = time.perf_counter()
+        try:
             assert self.reply is not None, "set `reply` before the first message"
-            began = time.perf_counter()
             self.answers += 1
             parts = self.reply(request, self.answers, self._server_ms)
-            self._server_ms = 1000 * (time.perf_counter() - began)
-            return cast(Update, {**parts, "answer": self.answers})
+            return form({**parts, "answer": self.answers})
+        finally:
+            took = time.perf_counter() - began
+            self._server_ms = 1000 * took
+            self._turn.give_back(took)
 
 
-def answer_text(text: str) -> str | None:
-    """The answer to one WebSocket message, None where it is not a message of an open session; nothing is trusted."""
+def _as_json(made: dict[str, Any]) -> str:
+    return json.dumps(made, allow_nan=False)
+
+
+def read(text: str | None) -> tuple[DragEndpoint, dict[str, Any]] | None:
+    """Whom a message is for and what it asks, None where it is no message to an open session; nothing is trusted."""
     try:
-        message = json.loads(text) if len(text) <= LONGEST else None
+        message = json.loads(text) if text is not None and len(text) <= LONGEST else None
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or not isinstance(message.get("token"), str):
@@ -78,27 +142,58 @@ def answer_text(text: str) -> str | None:
     endpoint = _endpoints.get(message["token"])
     if endpoint is None or endpoint.reply is None:
         return None
-    request = {name: message[name] for name in FIELDS if name in message}
-    return json.dumps(endpoint.answer(request), allow_nan=False)
+    return endpoint, {name: message[name] for name in FIELDS if name in message}
 
 
 async def serve(socket: WebSocket) -> None:
-    """Answer a page until it leaves, or sends what has no answer."""
+    """Answer a page until it leaves, is silent for too long, or sends what has no answer."""
+    if not socket_limits.may_connect(socket.headers):
+        await socket.close(socket_limits.REFUSED)
+        return
+    limit_message_size(socket, LONGEST)
     await socket.accept()
-    while (message := await socket.receive())["type"] == "websocket.receive":
-        text = message.get("text")
-        try:
-            reply = None if text is None else await run_in_threadpool(answer_text, text)
-        except Exception:
-            logging.getLogger(__name__).exception("the drag endpoint failed; its page goes on through Streamlit")
-            reply = None
-        try:
-            if reply is None:
-                await socket.close(1008)
-                return
-            await socket.send_text(reply)
-        except (WebSocketDisconnect, RuntimeError):  # the page left while its answer was made
-            return
+    await socket_limits.close(socket, await _converse(socket))
+
+
+async def _converse(socket: WebSocket) -> int:
+    """Message after message; the code to close the socket with."""
+    token = ""
+    socket_limits.strangers.take(socket)
+    try:
+        while True:
+            try:
+                patience = socket_limits.IDLE if token else socket_limits.FIRST_TOKEN
+                message = await asyncio.wait_for(socket.receive(), patience)
+            except TimeoutError:
+                return socket_limits.TIMED_OUT if token else socket_limits.REFUSED
+            if message["type"] != "websocket.receive":
+                return socket_limits.LEFT
+            if socket in socket_limits.put_out:
+                return socket_limits.NO_ROOM
+            asked = read(message.get("text"))
+            if asked is None or token not in ("", asked[0].token):
+                return socket_limits.REFUSED
+            endpoint, request = asked
+            token = endpoint.token
+            socket_limits.strangers.leave(socket)
+            socket_limits.known.take(socket)
+            endpoint.sockets.take(socket)
+            if request:  # otherwise a greeting: the page has shown its token and wants nothing
+                try:
+                    reply = await endpoint.answer_text(request)
+                except Exception:
+                    logging.getLogger(__name__).exception("a drag was not answered; its page goes on through Streamlit")
+                    return socket_limits.REFUSED
+                try:
+                    await socket.send_text(reply)
+                except (WebSocketDisconnect, RuntimeError):  # the page left while its answer was made
+                    return socket_limits.LEFT
+            del asked, endpoint  # or the endpoint would outlive its session while the socket waits
+    finally:
+        socket_limits.strangers.leave(socket)
+        socket_limits.known.leave(socket)
+        if (left := _endpoints.get(token)) is not None:
+            left.sockets.leave(socket)
 
 
 def route(prefix: str = "") -> WebSocketRoute:

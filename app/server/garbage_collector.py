@@ -1,20 +1,27 @@
 """Garbage collector settings. Streamlit collects garbage after every rerun; with torch loaded that takes 200 ms.
 
 Objects that stay for good (modules, models, caches) are excluded from collection, so that it walks only what is new.
+What is excluded is never collected, so a session that lived at that time would stay for good, with its uploads: all
+that was excluded is looked at again when large modules have come, and when a session is over (`housekeeping`).
 """
 
 from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_one_at_a_time = threading.Lock()
+
 
 def freeze() -> None:
-    """Exclude all current objects from garbage collection, after a collection that removes the dead ones."""
-    gc.collect()
-    gc.freeze()
+    """Remove what is dead, also of what was excluded before, then exclude all that lives."""
+    with _one_at_a_time:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
 
 @contextmanager

@@ -7,9 +7,15 @@ In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlparse
 
 import streamlit as st
+from starlette.websockets import WebSocket
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+UPLOAD_PATH = "/_stcore/upload_file/"  # then session id, "/", file id
 
 
 def is_page_visit() -> bool:
@@ -20,6 +26,27 @@ def is_page_visit() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
+_MEND_UPLOADERS = """<script>
+if (!globalThis.knobUploadersMended) {
+  globalThis.knobUploadersMended = true;
+  const mend = () =>
+    document
+      .querySelectorAll('[data-testid="stFileUploaderDropzone"][role="presentation"]')
+      .forEach((place) => place.setAttribute("role", "group"));
+  new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+  mend();
+}
+</script>"""
+
+
+def mend_uploaders() -> None:
+    """Streamlit marks the place for files as decoration, though it has a name and takes the focus: a group it is.
+
+    Our own components live in shadow roots, which the observer does not see, so a drag does not wake it.
+    """
+    st.html(_MEND_UPLOADERS, unsafe_allow_javascript=True)
+
+
 def component_value(key: str, name: str) -> Any:
     """What one of our components last reported, before it is mounted in this run; None where it has not.
 
@@ -27,3 +54,64 @@ def component_value(key: str, name: str) -> Any:
     """
     reported = st.session_state.get(key)
     return reported.get(name) if reported is not None and hasattr(reported, "get") else None
+
+
+def is_origin_allowed(origin: str | None, host: str | None) -> bool:
+    """Whether a page of this origin may open a WebSocket, by the server's own settings.
+
+    As Streamlit checks its own socket, but for this: it also lets in the machine's public address, and asks a server
+    in the internet for it, in the event loop. Who needs that origin lists it in `server.corsAllowedOrigins`.
+    """
+    if not is_host_allowed(host):
+        return False
+    if origin is None or not st.get_option("server.enableCORS"):  # no browser leaves its origin out
+        return True
+    return urlparse(origin).netloc == host or origin in st.get_option("server.corsAllowedOrigins")
+
+
+def limit_message_size(socket: WebSocket, most: int) -> None:
+    """Let the server refuse longer messages on this socket before they are in memory.
+
+    Uvicorn has one limit for all sockets (`server.maxMessageSize`), and no public way to a lower one for a single
+    socket. Where its insides are others than these, that limit holds.
+    """
+    connection: Any = getattr(getattr(socket._receive, "__self__", None), "conn", None)
+    if hasattr(connection, "max_message_size"):
+        connection.max_message_size = most
+
+
+def sessions() -> dict[str, Any]:
+    """The sessions that the server keeps, by id: of open pages, and of closed ones that may still come back.
+
+    Streamlit forgets a closed page's session, when its time is over, only on the next change of its table: here it is
+    told to look. Call it in the server's event loop, as Streamlit does.
+    """
+    if not runtime.exists():
+        return {}
+    manager: Any = runtime.get_instance()._session_mgr
+    with manager._storage_lock:
+        manager._session_storage._cache.expire()
+    return {info.session.id: info.session for info in manager.list_sessions()}
+
+
+def end_session(session: Any) -> None:
+    """Empty a session that cannot come back, with its uploaded files.
+
+    Streamlit leaves that to the garbage collector, and its message loop holds the last session until another one comes.
+    """
+    session.shutdown()
+    session.session_state.clear()
+
+
+def stored_upload_bytes() -> dict[str, int]:
+    """Session id -> bytes of its uploaded files that the server keeps."""
+    manager: Any = runtime.get_instance().uploaded_file_mgr
+    with manager._lock:
+        return {session: sum(len(f.data) for f in files.values()) for session, files in manager.file_storage.items()}
+
+
+def remove_uploads(file_ids: set[str]) -> None:
+    """Remove files of this session that its page lists no longer: Streamlit keeps them until the session is over."""
+    context: Any = get_script_run_ctx(suppress_warning=True)
+    for id in file_ids:
+        context.uploaded_file_mgr.remove_file(context.session_id, id)

@@ -13,11 +13,13 @@ import { find, setIfChanged } from "./page/dom.js";
 /** @import { Palette, Part, PartHost, Preset, Request } from "./messages.js" */
 /** @import { Phase } from "./knobs/knob.js" */
 
+const ACROSS = { bubbles: true, composed: true }; // an event that leaves the shadow root
+
 /** @implements {Part<ControlsMessage>} */
 class ControlPanel {
   /**
    * @param {PartHost} host
-   * @param {ControlsMessage} message
+   * @param {Common & ControlsMessage} message
    */
   constructor(host, message) {
     const { constants } = message;
@@ -33,7 +35,9 @@ class ControlPanel {
       overSocket: (controls) => this.send({ controls }),
       throughStreamlit: (controls) => this.setState("controls", controls),
       isShown: () => this.box.isConnected,
+      showStale: (stale) => this.box.dispatchEvent(new CustomEvent("knob-stale", { ...ACROSS, detail: stale })),
     });
+    this.session = message.session ?? "";
     this.box = document.createElement("section");
     this.box.className = "controls";
     this.box.setAttribute("aria-label", "knobs");
@@ -42,12 +46,14 @@ class ControlPanel {
       <div class="regime" role="img"><i></i><i></i><i></i></div>
       <p class="regime-text" aria-live="polite"></p>
       <div class="presets" role="group" aria-label="presets"></div>
+      <button class="more" type="button" aria-expanded="false" hidden>Memory, mode, live</button>
       <div class="switches"></div>
       <div class="transport"></div>
       <p class="pinned" hidden></p>`;
     host.appendChild(this.box);
     const part = (/** @type {string} */ name) => find(this.box, name, HTMLElement);
     this.knobs = Object.fromEntries(constants.knobs.map((knob) => [knob.id, this.addKnob(part(".dials"), knob)]));
+    this.listenToMore(find(this.box, ".more", HTMLButtonElement));
     this.regime = new RegimeBar(this.box);
     this.presets = new PresetButtons(part(".presets"), constants.presets, (preset) => this.apply(preset));
     this.switches = constants.switches
@@ -56,6 +62,16 @@ class ControlPanel {
     this.playback = constants.transport
       ? new Playback(this.box, constants, this.values, (settled) => this.played(settled))
       : null;
+  }
+
+  /**
+   * On a phone, a button shows and hides the switches and playback; elsewhere the stylesheet leaves it out.
+   * @param {HTMLButtonElement} button
+   */
+  listenToMore(button) {
+    button.hidden = !this.constants.switches && !this.constants.transport;
+    button.title = "Show or hide memory, mode and live playback";
+    button.onclick = () => button.setAttribute("aria-expanded", String(button.ariaExpanded !== "true"));
   }
 
   /**
@@ -142,9 +158,23 @@ class ControlPanel {
   update(message) {
     this.message = message;
     this.showTrained(message.constants);
-    if (message.epoch !== this.values.epoch) this.takeValues(message);
+    const { session = "" } = message;
+    if (session !== this.session) this.startSession(session, message.epoch);
+    else if (message.epoch !== this.values.epoch) this.takeValues(message);
     this.paint();
     this.sender.acknowledge(message.seq, message.server_ms);
+  }
+
+  /**
+   * The server was started again, and what it has of the values is as old as the link: the visitor's own count.
+   * @param {string} session
+   * @param {number} epoch
+   */
+  startSession(session, epoch) {
+    this.session = session;
+    Object.assign(this.values, { live: false, playing: false, frames_requested: 0 });
+    this.playback?.restartTimer();
+    this.sender.startSession(epoch);
   }
 
   /**

@@ -24,6 +24,7 @@ class FigureSheet {
     this.send = () => false;
     this.message = message;
     this.picked = "";
+    this.picks = 0;
     this.updates = 0; // drawings so far; tests read it
     this.font = "";
     this.box = addElement("section", "figure-sheet", host);
@@ -45,7 +46,8 @@ class FigureSheet {
   pick(name) {
     this.picked = name;
     this.redraw.request();
-    this.setState("pick", name);
+    this.picks += 1;
+    this.setState("pick", this.message.count_picks ? `${name}#${this.picks}` : name);
     if (this.message.reveal) scrollToContainer(this.message.reveal, () => this.box.isConnected);
   }
 

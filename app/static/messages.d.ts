@@ -1,6 +1,6 @@
 // Messages between Python and the page, with the names of app/console/protocol.py, and what Streamlit calls a component
 // with. Python trusts nothing that the page sends.
-import type { Figure, PackedNumbers, Shape, Trace } from "./plot/figure_types.js";
+import type { Axis, Figure, PackedNumbers, Shape, Trace } from "./plot/figure_types.js";
 import type { KnobSocket } from "./page/knob_socket.js";
 
 declare global {
@@ -18,6 +18,7 @@ export type Palettes = Record<"light" | "dark", Palette>;
 export interface Common {
   base: string; // address of app/static/
   palettes: Palettes;
+  session?: string; // of a component with an endpoint: another one after the server was started again
 }
 
 /** Where a component lives: Streamlit's shadow root for it, or one of ours. */
@@ -74,6 +75,9 @@ export interface ViewRequest {
   panel: string;
   unit: string; // of the frequency axis
   frame_rate: number; // frames/s of the visitor's camera
+  temperature: number; // of the answer
+  fit_presses: number; // how often the button that fits the temperature was pressed
+  goals: Record<string, number>; // limits by the goal's name, in the card's unit; absent: no goal
   epoch: number;
   seq: number;
 }
@@ -113,13 +117,14 @@ export interface DisplayUpdate {
   scope: ScopeUpdate;
   film: FilmUpdate;
   panel: PanelUpdate;
-  readouts: ReadoutUpdate[]; // in the order of DisplayConstants.readouts
+  readouts: ReadoutUpdate[]; // the cards of this stream, from left to right
   runs: [number, number]; // of the page's script, and answers so far; for tests
 }
 
 /** Traces and shapes over those of the StreamBackground. */
 export interface ScopeUpdate {
   data: Trace[];
+  axes: Record<`yaxis${string}`, Partial<Axis>>; // entries in place of the background's, where a row is added
   shapes: Shape[];
   legend: string[]; // keys of DisplayConstants.legend
 }
@@ -128,7 +133,6 @@ export interface ScopeUpdate {
 export interface FilmUpdate {
   predicted: (number | null)[]; // class at the film's frames; null where none has arrived yet
   confidence: number[];
-  every_frame: PackedNumbers; // (T,) class, -1 where none has arrived yet
 }
 
 export interface PanelUpdate {
@@ -137,6 +141,7 @@ export interface PanelUpdate {
   spring?: SpringUpdate;
   numbers: string[][]; // a table; its first row and first column are headings
   note: string;
+  temperature?: boolean; // the temperature is set and fitted here
 }
 
 export interface SpringUpdate {
@@ -150,10 +155,20 @@ export interface SpringUpdate {
 }
 
 export interface ReadoutUpdate {
+  id: string; // of DisplayConstants.readouts
   now: string;
   beside: string; // small, after the number
   rest: [string, string][]; // [name, value]
   worse: boolean; // clearly worse than without Knob
+  goal: GoalUpdate | null; // null: this read-out takes none
+  why: string; // what is wrong with the number and what helps; "" where all is well
+}
+
+/** A card's goal and how it stands. */
+export interface GoalUpdate {
+  limit: number | null; // in the card's unit; null: no goal is set
+  verdict: "" | "met" | "missed" | "unknown";
+  words: string; // such as "≤ 1: ✓ met by 0.4"
 }
 
 // --- Python to page: when a component is mounted ---
@@ -205,6 +220,7 @@ export interface KnobSpec {
   ticks: number[];
   zones: [number, number, string][]; // from, to, kind
   help: string;
+  even_below?: number; // steps are even below this value, ratios above; for a knob that begins at 0
   trained?: number | null; // the value that training found
 }
 
@@ -220,8 +236,26 @@ export interface Preset {
 export interface DisplayConstants {
   panels: { id: string; label: string; help: string }[];
   units: string[];
-  readouts: { id: string; label: string; help: string }[];
+  readouts: ReadoutConstants[];
   legend: Record<string, [string, string]>; // kind -> label, help
+}
+
+/** A card's label and help, and the goal that it takes. */
+export interface ReadoutConstants {
+  id: string;
+  label: string;
+  help: string;
+  goal: GoalConstants | null;
+}
+
+/** One kind of goal (knob_core/goals.py); numbers in the card's unit. */
+export interface GoalConstants {
+  name: string;
+  sense: string; // "at most" or "at least"
+  words: string; // what is limited
+  unit: string;
+  low: number;
+  high: number;
 }
 
 /** What no knob changes of a stream's display; sent once for each stream. */
@@ -231,7 +265,7 @@ export interface StreamBackground {
   alt: string; // of the scope
   figure: Figure;
   film: FilmStrip | null;
-  truth: number; // class, -1 where unknown
+  truth: PackedNumbers; // (T,) class of every frame, -1 where unknown
   classes: string[];
   short: string[]; // the same, abbreviated
 }
@@ -252,6 +286,7 @@ export interface SheetUpdate {
   picked: string; // "figure/target"
   label: string;
   reveal: string; // key of the container that shows what a pick brings
+  count_picks?: boolean; // the same target may be picked again: a pick ends with "#" and its number
   runs?: [number, number];
 }
 
@@ -282,8 +317,9 @@ export interface Target {
 export interface CellGrid {
   ids: string[]; // of rows
   names: string[]; // of rows
-  columns: number[];
+  columns: (number | string)[];
   text: string[];
+  dense?: boolean; // rows touch, and no text is written in the cells
 }
 
 export interface Card {
@@ -293,6 +329,7 @@ export interface Card {
   rest: [string, string][];
   help: string;
   mood?: string; // "good" or "bad"
+  change?: string; // against the previous setting: "better", "worse" or ""
 }
 
 export interface ComparisonTable {

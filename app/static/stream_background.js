@@ -9,6 +9,17 @@ const MOST = 3; // backgrounds kept
 const backgrounds = new Map();
 const events = new EventTarget();
 
+/** @type {((name: string, value: unknown) => void) | null} tells Streamlit something, and so has the whole page run */
+let tell = null;
+let reruns = 0;
+
+/** Have the page's whole script run again; a page without a stream is loaded again. */
+export function askForRerun() {
+  reruns += 1;
+  if (tell) tell("reruns", reruns);
+  else location.reload();
+}
+
 /**
  * A stream's background, if it has come.
  * @param {string} id  of the stream
@@ -43,6 +54,7 @@ export function onBackground(listener) {
  * The Streamlit component: it shows nothing.
  * @param {MountArguments<StreamBackground>} component
  */
-export default function ({ data }) {
+export default function ({ data, setStateValue }) {
+  tell = setStateValue;
   keepBackground(data);
 }

@@ -6,6 +6,7 @@ targets (what may be picked, by pointer or keyboard) or grid (cells with a text 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from app.widgets.browser_component import common, register
@@ -22,10 +23,12 @@ def content(
     picked: str = "",
     reveal: str = "",
     label: str = "figures",
+    count_picks: bool = False,
 ) -> dict[str, Any]:
     """What the sheet shows.
 
-    `reveal` is the key of the container in which the answer to a pick appears: the page scrolls to it.
+    `reveal` is the key of the container in which the answer to a pick appears: the page scrolls to it. With
+    `count_picks` a pick ends with "#" and its number, so that the same target may be picked again.
     """
     return {
         "seq": seq,
@@ -35,9 +38,14 @@ def content(
         "picked": picked,
         "label": label,
         "reveal": reveal,
+        "count_picks": count_picks,
     }
 
 
-def sheet(figures: list[dict[str, Any]], *, key: str, **shown: Any) -> None:
-    """Mount the sheet by itself (`shown`: see `content`)."""
-    _sheet(key=key, data={**common(), **content(figures, **shown)})
+def sheet(figures: list[dict[str, Any]], *, key: str, on_pick: Callable[[], None] | None = None, **shown: Any) -> None:
+    """Mount the sheet by itself (`shown`: see `content`); `on_pick` runs when something was picked."""
+    data = {**common(), **content(figures, **shown)}
+    if on_pick is None:
+        _sheet(key=key, data=data)
+    else:
+        _sheet(key=key, data=data, default={"pick": None}, on_pick_change=on_pick)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+WORD_JOINER = "\u2060"
+
 
 def clamp(value: object, bounds: tuple[float, float], otherwise: float) -> float:
     """A number within bounds; `otherwise` where it is no finite number."""
@@ -21,5 +23,9 @@ def whole(value: object, otherwise: int) -> int:
 
 
 def escape_markdown(text: str) -> str:
-    """Untrusted text for Markdown: shown as it is; no picture, link, formula or HTML in it takes effect."""
-    return re.sub(r"([\\`*_{}\[\]#!|<>~$:&])", r"\\\1", text.replace("\n", " "))
+    """Untrusted text for Markdown: shown as it is; no picture, link, formula or HTML in it takes effect.
+
+    Plain addresses become links after escapes were taken away, so they are broken by a character without width.
+    """
+    broken = re.sub(r"://|www(?=\.)|@", lambda found: found[0] + WORD_JOINER, text.replace("\n", " "), flags=re.I)
+    return re.sub(r"([\\`*_{}\[\]#!|<>~$:&])", r"\\\1", broken)

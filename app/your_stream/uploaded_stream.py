@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from app.console.protocol import StreamBackground
 from app.console.shipped_models import FOLDER, attentive_weights, trained_knobs
 from app.console.shown_stream import ShownStream
+from app.server import garbage_collector
 from knob_core import methods
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
 from knob_core.uploads import Pictures, Uploaded
+from knob_core.uploads.video import CONTAINERS
 from knob_core.wrap.command import Command
 
-MOST_FRAMES = 2000  # of a stream that is looked at while knobs turn
+MOST_FRAMES = 3000  # of a stream that is looked at while knobs turn
 MOST_VALUES = 2_000_000  # logits in all: more would make a drag slow
+LONGEST_TITLE = 40  # characters
+FILMS = (".zip", ".gif", *CONTAINERS)  # files that are a whole stream
 NEEDS_LABELS = "right answers, confident errors and miscalibration"
 
 
@@ -27,25 +31,13 @@ NEEDS_LABELS = "right answers, confident errors and miscalibration"
 class UploadedStream(ShownStream):
     """A stream with classes of its own."""
 
-    names: tuple[str, ...] = ()
     severity_known: bool = True
+    uploaded: Uploaded | None = None  # what is shown of the file's logits; the rest is not kept
 
     @property
-    def drawn_severity(self) -> np.ndarray:
+    def drawn_severity(self) -> np.ndarray | None:
         """Nothing where nothing was recorded: 0 would say that the pictures were clean."""
-        known = super().drawn_severity
-        return known if self.severity_known else np.full_like(known, np.nan)
-
-    def background(self) -> StreamBackground:
-        """As a shipped stream's, with the visitor's classes."""
-        background = super().background()
-        short = background["short"] if self.names == CLASSES else list(self.names)
-        return {**background, "classes": list(self.names), "short": short}
-
-    @property
-    def labelled(self) -> bool:
-        """Some path has a label."""
-        return bool((self.branches.labels >= 0).any())
+        return self.branches.severity if self.severity_known else None
 
 
 def file_id(files: Sequence[tuple[str, bytes]]) -> str:
@@ -56,29 +48,56 @@ def file_id(files: Sequence[tuple[str, bytes]]) -> str:
     return digest.hexdigest()[:16]
 
 
+def shown_part(uploaded: Uploaded) -> Uploaded:
+    """The frames and streams that are shown; copied, so that the memory of the others is free."""
+    paths, frames, classes = uploaded.z_dyn.shape
+    kept_frames = min(frames, MOST_FRAMES)
+    kept_paths = min(paths, max(1, MOST_VALUES // (kept_frames * classes)))
+    if (kept_paths, kept_frames) == (paths, frames):
+        return uploaded
+    part = (slice(kept_paths), slice(kept_frames))
+    z_static = uploaded.z_static[part].copy()
+    return replace(
+        uploaded,
+        z_static=z_static,
+        z_dyn=z_static if uploaded.z_dyn is uploaded.z_static else uploaded.z_dyn[part].copy(),
+        u_star=None if uploaded.u_star is None else uploaded.u_star[part].copy(),
+        labels=uploaded.labels[part].copy(),
+        severity=None if uploaded.severity is None else uploaded.severity[:kept_frames].copy(),
+    )
+
+
+def newest(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Of files that came one after the other: a later zip or film replaces what came before, but for its labels."""
+    films = [place for place, (name, _) in enumerate(files) if Path(name).suffix.lower() in FILMS]
+    if not films or len(files) == 1:
+        return list(files)
+    tables = [file for file in files if Path(file[0]).suffix.lower() == ".csv"]
+    return [files[films[-1]], *tables[-1:]]
+
+
+def short_title(names: Sequence[str]) -> str:
+    """What a stream is called: its file, shortened, or how many files."""
+    if len(names) > 1:
+        return f"{len(names)} files"
+    return names[0] if len(names[0]) <= LONGEST_TITLE else f"{names[0][: LONGEST_TITLE - 9]}…{names[0][-8:]}"
+
+
 def of_logits(
     id: str, title: str, uploaded: Uploaded, command: Command | None = None
 ) -> tuple[UploadedStream, list[str]]:
     """The stream, and what the visitor should know about it."""
-    paths, frames, classes = uploaded.z_dyn.shape
-    kept_frames = min(frames, MOST_FRAMES)
-    kept_paths = min(paths, max(1, MOST_VALUES // (kept_frames * classes)))
-    kept = replace(
-        uploaded,
-        z_static=uploaded.z_static[:kept_paths, :kept_frames],
-        z_dyn=uploaded.z_dyn[:kept_paths, :kept_frames],
-        u_star=None if uploaded.u_star is None else uploaded.u_star[:kept_paths, :kept_frames],
-        labels=uploaded.labels[:kept_paths, :kept_frames],
-        severity=None if uploaded.severity is None else uploaded.severity[:kept_frames],
-    )
+    paths, frames = uploaded.labels.shape
+    kept = shown_part(uploaded)
+    kept_paths, kept_frames = kept.labels.shape
     branches = kept.branches(command)
     notes = []
     if (kept_paths, kept_frames) != (paths, frames):
         notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")
-    if uploaded.z_dyn is uploaded.z_static:
+    if kept.z_dyn is kept.z_static:
         notes.append("One classifier: its own past is the static branch, so a memory must be on for the knobs to act.")
     if not uploaded.labelled:
-        notes.append(f"The file has no labels: {NEEDS_LABELS} need them and stay empty.")
+        notes.append(f"The file has no labels: {NEEDS_LABELS} need them, and are not shown.")
     elif (unknown := int((branches.frame_labels < 0).all(axis=1).sum())) > 0:
         notes.append(f"{unknown} of {kept_paths} streams have no label; they do not count for {NEEDS_LABELS}.")
     notes += uploaded.notes
@@ -86,7 +105,7 @@ def of_logits(
         notes.append("No severity was recorded, so lag after a step cannot be told.")
     return UploadedStream(
         id, title, methods.DEFAULT, branches, 1,
-        names=uploaded.class_names, severity_known=uploaded.severity is not None,
+        names=uploaded.class_names, severity_known=uploaded.severity is not None, uploaded=kept,
     ), notes  # fmt: skip
 
 
@@ -105,10 +124,11 @@ def of_pictures(
         raise ValueError(
             f"there is no {methods.DEFAULT} checkpoint in {FOLDER}, so pictures cannot be judged; logits can"
         )
-    import torch
+    with garbage_collector.loading("torch"):
+        import torch
 
-    from knob_core import checkpoint, devices
-    from knob_core.data.pixels import to_unit
+        from knob_core import checkpoint, devices
+        from knob_core.data.pixels import to_unit
 
     images, labels = pictures.images[:MOST_FRAMES], pictures.labels[:MOST_FRAMES]
     device = devices.pick()
@@ -124,7 +144,7 @@ def of_pictures(
     if len(images) < len(pictures.images):
         notes.append(f"Shown are the first {len(images)} of {len(pictures.images)} frames.")
     if not (labels >= 0).any():
-        notes.append(f"The labels are unknown: {NEEDS_LABELS} stay empty.")
+        notes.append(f"The labels are unknown: {NEEDS_LABELS} are not shown.")
     pixels = np.moveaxis(images[film_frames(len(images))], 1, -1)
     return UploadedStream(
         id,

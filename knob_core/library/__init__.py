@@ -19,9 +19,11 @@ import numpy as np
 from knob_core import files
 from knob_core.assets import ASSETS, advice
 from knob_core.branches import Branches
+from knob_core.streams import scenes
+from knob_core.streams.scenes import FIXED
 
 if TYPE_CHECKING:
-    from knob_core.streams import ControlledStream
+    from knob_core.streams import ControlledStream, SceneStream
 
 FORMAT = "knob-assets-1"
 MANIFEST = "manifest.json"
@@ -39,7 +41,13 @@ class StreamKey:
     frames: int
     images: tuple[int, ...]  # places in the sample (`knob_core.data.load_sample`)
     realisations: int  # draws of the noise for each image
-    noise_seed: int
+    noise_seed: int  # where content changes also of its cuts and pictures
+    content: str = FIXED  # a name of `knob_core.streams.scenes.CONTENTS`
+
+    @property
+    def changing(self) -> bool:
+        """Its picture changes: `images` are those of its scenes, in their order, and every path shows all of them."""
+        return self.content != FIXED
 
 
 @dataclass(frozen=True)
@@ -65,24 +73,27 @@ def models(root: Path = ASSETS) -> list[tuple[str, int]]:
 
 
 def load_stream(key: StreamKey, root: Path = ASSETS) -> Branches:
-    """Branch outputs of a stream: R = images x realisations paths, image by image."""
+    """Branch outputs of a stream: R = images x realisations paths, image by image; one path a realisation of scenes."""
     known = _streams(root)
     if key not in known:
         raise ValueError(f"{key} does not ship; `knob_core.library.streams()` lists what does")
     arrays = _read(verified(known[key], root), ("z_static", "labels", "severity"))
-    labels = arrays["labels"].astype(np.int64)
-    return Branches(**_floats(arrays), labels=labels, severity=arrays["severity"].astype(np.float32))
+    truth = {name: arrays[name].astype(np.int64) for name in ("labels", "content") if name in arrays}
+    return Branches(**_floats(arrays), **truth, severity=arrays["severity"].astype(np.float32))
 
 
-def render(key: StreamKey) -> ControlledStream:
+def render(key: StreamKey) -> ControlledStream | SceneStream:
     """The stream's pixels, made anew when asked for; this needs torch."""
     from knob_core.data import load_sample
     from knob_core.schedules import SCHEDULES
-    from knob_core.streams import ControlledStream
+    from knob_core.streams import ControlledStream, SceneStream
 
-    images = load_sample()[0][list(key.images)]
+    images, labels, _ = load_sample()
     severity = SCHEDULES[key.schedule](key.frames)
-    return ControlledStream(images, severity, key.corruption, key.realisations, key.noise_seed)
+    if key.changing:
+        plan = scenes.plan(key.content, labels, severity, key.noise_seed)
+        return SceneStream(images, plan, key.corruption, key.realisations, key.noise_seed)
+    return ControlledStream(images[list(key.images)], severity, key.corruption, key.realisations, key.noise_seed)
 
 
 def load_cells(method: str, seed: int = 0, root: Path = ASSETS) -> Cells:
@@ -162,14 +173,15 @@ def _stream_files(path: Path, changed: int) -> dict[StreamKey, str]:
     names = [field.name for field in fields(StreamKey)]
     files = {}
     for entry in _manifest(path, changed)["streams"]:
-        values = {name: entry[name] for name in names} | {"images": tuple(entry["images"])}
+        values = {name: entry[name] for name in names if name in entry} | {"images": tuple(entry["images"])}
         files[StreamKey(**values)] = entry["file"]
     return files
 
 
 def entry(key: StreamKey, file: str) -> dict[str, Any]:
     """A stream's line in the manifest."""
-    return {**asdict(key), "images": list(key.images), "file": file}
+    values = {**asdict(key), "images": list(key.images), "file": file}
+    return values if key.changing else {name: value for name, value in values.items() if name != "content"}
 
 
 def verified(name: str, root: Path = ASSETS) -> Path:

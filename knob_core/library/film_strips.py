@@ -26,7 +26,13 @@ def film_frames(frames: int) -> np.ndarray:
 
 def path_of(key: StreamKey, root: Path = ASSETS) -> Path:
     """The strip's file; models that look at the same pictures share it."""
-    return root / "films" / f"{key.corruption}-{key.schedule}-{key.frames}-{key.noise_seed}.webp"
+    scenes = f"{key.content}-" if key.changing else ""
+    return root / "films" / f"{key.corruption}-{key.schedule}-{scenes}{key.frames}-{key.noise_seed}.webp"
+
+
+def strips(key: StreamKey) -> int:
+    """How many strips a file holds: one for each image, or one with all scenes."""
+    return 1 if key.changing else len(key.images)
 
 
 def save(pixels: np.ndarray, path: Path) -> None:
@@ -47,7 +53,7 @@ def load(key: StreamKey, place: int, root: Path = ASSETS) -> np.ndarray | None:
 
     try:
         with Image.open(path) as picture:
-            if picture.size != (FILM * SIDE, len(key.images) * SIDE):
+            if picture.size != (FILM * SIDE, strips(key) * SIDE):
                 raise ValueError(f"it has {picture.size[0]} x {picture.size[1]} pixels")
             grid = np.asarray(picture.convert("RGB"))
     except (OSError, ValueError) as error:

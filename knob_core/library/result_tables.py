@@ -18,13 +18,16 @@ from knob_core.assets import ASSETS
 RESULTS = ASSETS / "results"
 NOTE = "evaluation.json"  # what an evaluation says about itself: images, noise seed, models
 EVALUATE, LIBRARY, COST, REPORT = (f"python -m train.{name}" for name in ("evaluate", "library", "cost", "report"))
+CHANGE = "python -m train.change_benchmark measure"
 MADE_BY = {
     **dict.fromkeys(("cells", "summary", "temperatures", "learning"), EVALUATE),
     **dict.fromkeys(("e1", "e1_summary", "e1_reliability", "e2_test"), EVALUATE),
     **dict.fromkeys(("streams", "trade_off", "e3_gate_bode", "e3_stream_bode", "e3_step", "e3_step_info"), LIBRARY),
     "cost": COST,
-    **dict.fromkeys(("change_filters", "change_home"), "python -m train.compare_filters"),
-    "memory_surface": "python -m train.fit_memory",
+    "sensitivity": "python -m train.sensitivity",
+    **dict.fromkeys(("change_filters", "change_ablations", "change_home", "change_groups"), CHANGE),
+    **dict.fromkeys(("memory_surface", "memory_learned"), CHANGE),
+    "outside_models": "python -m train.outside",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),
 }
 NEEDED = {  # table: the columns that a reader cannot do without
@@ -35,6 +38,7 @@ NEEDED = {  # table: the columns that a reader cannot do without
     "anchors": ("what", "network", "avg_c", "ece"),
     "claims": ("what", "target", "measured", "holds"),
     "learning": ("method", "seed", "epoch"),
+    "sensitivity": ("model", "memory", "zeta", "omega_n", "excess_flips", "delay_mean", "nll"),
     "temperatures": ("method", "seed", "output", "fitted_on", "temperature"),
 }
 

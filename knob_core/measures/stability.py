@@ -2,7 +2,8 @@
 
 All from p_max (R, T), predicted (R, T), labels (R,) or (R, T), and severity (T,) or (R, T); flips and sure-and-wrong
 are per 100 frames.
-Lag: the frames after a step of severity until the mean path has made 63 % (95 %) of its way to its new level.
+Lag: the frames after a step of severity until the mean path has made 63 % (95 %) of its way to its new level; none
+where the picture changes too, since the gate moves with both.
 """
 
 from __future__ import annotations
@@ -62,11 +63,16 @@ def steady(severity: np.ndarray, after: int = STEADY_AFTER) -> np.ndarray:
     return frame - last_move >= after
 
 
-def jitter(p_max: np.ndarray, severity: np.ndarray) -> float:
-    """Mean |p_max(t) - p_max(t-1)| where severity, (T,) or (R, T), is steady; over all frames where it never is."""
+def jitter(p_max: np.ndarray, severity: np.ndarray, content: np.ndarray | None = None) -> float:
+    """Mean |p_max(t) - p_max(t-1)| where severity, (T,) or (R, T), is steady; over all frames where it never is.
+
+    Steady, too, must be the picture where its number (R, T) is known.
+    """
     if p_max.shape[-1] < 2:
         return math.nan
     still = steady(severity)[..., 1:]
+    if content is not None:
+        still = still & steady(content)[..., 1:]
     change = np.abs(np.diff(p_max, axis=-1))
     if not still.any():
         return float(change.mean())
@@ -144,12 +150,14 @@ def quality(probabilities: np.ndarray, p_max: np.ndarray, predicted: np.ndarray,
 def measure(branches: Branches, response: Response, first: int = 0) -> StreamMeasures:
     """Every measure of a response from frame `first` on; frames without a label count for flips, jitter, lag only."""
     severity = branches.severity[..., first:]
+    content = branches.content[:, first:] if branches.content is not None else None
+    changing = content is not None and bool((content != content[:, :1]).any())
     p_max, predicted = response.p_max[:, first:], response.predicted[:, first:]
     found = quality(response.probabilities[:, first:], p_max, predicted, branches.frame_labels[:, first:])
     return StreamMeasures(
         flips=flips(predicted),
-        jitter=jitter(p_max, severity),
-        lag63=lag(response.g[:, first:], severity, 0.63),
-        lag95=lag(response.g[:, first:], severity, 0.95),
+        jitter=jitter(p_max, severity, content),
+        lag63=math.nan if changing else lag(response.g[:, first:], severity, 0.63),
+        lag95=math.nan if changing else lag(response.g[:, first:], severity, 0.95),
         **asdict(found),
     )

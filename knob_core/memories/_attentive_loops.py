@@ -27,6 +27,12 @@ class Weights(NamedTuple):
     t_1: float
     t_2: float
     t_3: float
+    brake: float = 0.0
+    eye: float = 0.0
+
+
+KEPT = 0.95  # part of the way to a tie that the eye may take the answer
+SMALLEST = 1e-300  # a probability below it counts as this much
 
 
 def _softmax(z: np.ndarray, sharp: float) -> np.ndarray:
@@ -46,6 +52,16 @@ def _conflict(m: np.ndarray, p_z: np.ndarray, w: Weights) -> np.ndarray:
     """l (R,) of memory m (R, K) and a frame's p_z (R, K)."""
     overlap = (_softmax(m, w.sharp) * p_z).sum(-1)
     return np.maximum(0.0, -np.log(m.shape[-1] * w.told * overlap + 1 - w.told))
+
+
+def shared_answer(memory: np.ndarray, frame: np.ndarray, eye: float) -> np.ndarray:
+    """log[(1 - s) p_m + s p_z] of logits (..., K): s = eye, or as much of it as leaves the memory's class on top."""
+    p_m, p_z, top = _softmax(memory, 1.0), _softmax(frame, 1.0), memory.argmax(-1)[..., None]
+    ahead = np.take_along_axis(p_m, top, -1) - p_m  # (..., K)
+    against = p_z - np.take_along_axis(p_z, top, -1)
+    tie = np.where(against > 0, ahead / np.where(against > 0, ahead + against, 1.0), 1.0)
+    share = np.minimum(eye, KEPT * tie.min(-1, keepdims=True))
+    return np.log(np.maximum((1 - share) * p_m + share * p_z, SMALLEST))
 
 
 def numpy_form(
@@ -73,11 +89,13 @@ def numpy_form(
         g_t = np.minimum(k * h, 1.0)
         e = z[:, t] - m
         m = m + k[:, None] * (v + h[:, None] * e)
-        v = v + k[:, None] * (e - (2 * zt + h)[:, None] * v)
+        v = (1 - w.brake * g_t)[:, None] * (v + k[:, None] * (e - (2 * zt + h)[:, None] * v))
         n = (1 - g_t) * n + 1
         left = _conflict(m, p_z, w)
         scale = np.exp(w.t_0 - w.t_1 * left + w.t_2 * u[:, t] + w.t_3 * np.log(n))
         answer[:, t], g[:, t] = m * scale[:, None], g_t
+        if w.eye > 0:
+            answer[:, t] = shared_answer(answer[:, t], z[:, t] * math.exp(w.t_0), w.eye)
     state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0] = m, v, n
 
 
@@ -107,13 +125,33 @@ def _conflict_of(m: np.ndarray, e_z: np.ndarray, sum_z: float, sharp: float, tol
     return found if found > 0 else 0.0
 
 
+@compiled()
+def _share(memory: np.ndarray, frame: np.ndarray, scale: float, eye: float, e_m: np.ndarray, e_z: np.ndarray) -> None:
+    """Logits of the memory (K,) become those of the answer, in place; as `shared_answer`."""
+    top = 0
+    for i in range(1, len(memory)):
+        if memory[i] > memory[top]:
+            top = i
+    sum_m, _ = _exponentials(memory, 1.0, e_m)
+    sum_z, _ = _exponentials(frame, scale, e_z)
+    tie = 1.0
+    for i in range(len(memory)):
+        ahead = (e_m[top] - e_m[i]) / sum_m
+        against = (e_z[i] - e_z[top]) / sum_z
+        if against > 0:
+            tie = min(tie, ahead / (ahead + against))
+    share = min(eye, KEPT * tie)
+    for i in range(len(memory)):
+        memory[i] = math.log(max((1 - share) * e_m[i] / sum_m + share * e_z[i] / sum_z, SMALLEST))
+
+
 @compiled(numpy_form)
 def attend(
     z: np.ndarray, u: np.ndarray, missing: np.ndarray, zeta: np.ndarray, omega_n: np.ndarray, dt: np.ndarray,
     w: Weights, state: np.ndarray, answer: np.ndarray, g: np.ndarray,
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
-    a, b, c, d, sharp, told, t_0, t_1, t_2, t_3 = w
+    a, b, c, d, sharp, told, t_0, t_1, t_2, t_3, brake, eye = w
     unit = math.log(classes)
     m, v, e_m, e_z = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     for r in range(streams):
@@ -135,12 +173,14 @@ def attend(
             for i in range(classes):
                 e = z[r, t, i] - m[i]
                 m[i] += k * (v[i] + h * e)
-                v[i] += k * (e - (2 * damping + h) * v[i])
+                v[i] = (1 - brake * share) * (v[i] + k * (e - (2 * damping + h) * v[i]))
             n = (1 - share) * n + 1
             left = _conflict_of(m, e_z, sum_z, sharp, told, e_m)
             scale = math.exp(t_0 - t_1 * left + t_2 * u[r, t] + t_3 * math.log(n))
             for i in range(classes):
                 answer[r, t, i] = m[i] * scale
+            if eye > 0:
+                _share(answer[r, t], z[r, t], math.exp(t_0), eye, e_m, e_z)
             g[r, t] = share
         for i in range(classes):
             state[r, i, 0], state[r, i, 1] = m[i], v[i]

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from knob_core._arrays.checks import namespace
-from knob_core.memories._attentive_loops import Weights
+from knob_core.memories._attentive_loops import KEPT, Weights
 from knob_core.memories.base import Remembered
 
 if TYPE_CHECKING:
@@ -41,6 +41,16 @@ def _certainty(x: Tensor) -> Tensor:
     return 1 + (log_p.exp() * log_p).sum(-1) / math.log(x.shape[-1])
 
 
+def _shared(memory: Tensor, frame: Tensor, eye: float) -> Tensor:
+    """log[(1 - s) p_m + s p_z] of logits (N, K): s = eye, or as much of it as leaves the memory's class on top."""
+    xp = namespace(memory)
+    p_m, p_z, top = xp.softmax(memory, -1), xp.softmax(frame, -1), memory.argmax(-1, keepdim=True)
+    ahead, against = p_m.gather(-1, top) - p_m, p_z - p_z.gather(-1, top)  # (N, K)
+    tie = xp.where(against > 0, ahead / xp.where(against > 0, ahead + against, 1.0), 1.0)
+    share = (KEPT * tie.amin(-1, keepdim=True)).clamp(max=eye)
+    return xp.log(((1 - share) * p_m + share * p_z).clamp(min=xp.finfo(p_m.dtype).tiny))
+
+
 def attend(
     z: Tensor, u: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, w: Weights, state: Tensor
 ) -> Remembered[Tensor]:
@@ -55,12 +65,15 @@ def attend(
     g = (k * h).clamp(max=1.0)
     e = z - m
     after = m + k[:, None] * (v + h[:, None] * e)
-    v = v + k[:, None] * (e - (2 * zeta + h)[:, None] * v)
+    v = (1 - w.brake * g)[:, None] * (v + k[:, None] * (e - (2 * zeta + h)[:, None] * v))
     n = (1 - g) * n + 1
     scale = xp.exp(w.t_0 - w.t_1 * _conflict(after, p_z, w) + w.t_2 * u + w.t_3 * xp.log(n))
     m_and_n = xp.cat([after, n[:, None]], 1)  # (N, K + 1)
     v_and_0 = xp.cat([v, xp.zeros_like(n)[:, None]], 1)
-    return Remembered(after * scale[:, None], g, xp.stack([m_and_n, v_and_0], -1), _memory_side(z, g, after), z)
+    answer = after * scale[:, None]
+    if w.eye > 0:
+        answer = _shared(answer, z * xp.exp(w.t_0 + xp.zeros_like(n))[:, None], w.eye)
+    return Remembered(answer, g, xp.stack([m_and_n, v_and_0], -1), _memory_side(z, g, after), z)
 
 
 def _memory_side(z: Tensor, g: Tensor, after: Tensor) -> Tensor:

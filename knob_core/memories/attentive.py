@@ -4,10 +4,13 @@
     l     = max(0, -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2])    evidence of a change of content: a log Bayes factor
     omega = omega_n exp(a + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
     h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
-    m <- m + k (v + h e),   v <- v + k (e - (2 zeta + h) v),   g = k h in (0, 1]
-    answer = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
+    m <- m + k (v + h e),   v <- (1 - brake g) [v + k (e - (2 zeta + h) v)],   g = k h in (0, 1]
+    p = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
+    answer = (1 - s) p + s softmax(z exp(t_0)),   s = eye, or what keeps the memory's class on top if that is less
 so m' = g z + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
-is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up.
+is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up. With a
+brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every cut. With an
+eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame disagrees.
 A frame that did not come brings no evidence: the memory goes on to the last frame with l = 0.
 """
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 LIMIT = 100.0  # no weight is larger in size
+RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT), "eps": (0.0, 1.0), "brake": (0.0, 1.0), "eye": (0.0, 1.0)}
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Attentive(Memory):
     t_1: float = 0.0  # modesty while conflict is left
     t_2: float = 0.0  # confidence with u_star
     t_3: float = 0.0  # confidence with agreement
+    brake: float = 0.0  # share of its speed that the memory loses where the gate opens
+    eye: float = 0.0  # share of the frame's own probabilities in the answer
     u_mean: float = 0.0  # of u_star
     u_scale: float = 1.0
 
@@ -61,7 +67,7 @@ class Attentive(Memory):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LIMIT:
                 raise ValueError(f"{field.name} is {value!r}, expected a number in [-{LIMIT:g}, {LIMIT:g}]")
             object.__setattr__(self, field.name, float(value))
-        for name, low, high in (("tau", 1e-3, LIMIT), ("u_scale", 1e-3, LIMIT), ("eps", 0.0, 1.0)):
+        for name, (low, high) in RANGES.items():
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number in [{low:g}, {high:g}]")
 
@@ -79,7 +85,7 @@ class Attentive(Memory):
         return cls(**table)
 
     def warmer(self, temperature: float) -> Attentive:
-        """The same with every answer's logits divided by `temperature`."""
+        """The same with the logits of memory and frame divided by `temperature` in the answer."""
         return replace(self, t_0=self.t_0 - math.log(temperature))
 
     # Frames
@@ -147,9 +153,9 @@ class Attentive(Memory):
         held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
         drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * _cap(damping) / dt[late])  # (n,)
+        omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(damping) / dt[late])  # (n,)
         moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
-                           state[late, :-1])  # fmt: skip
+                           state[late, :-1], self.brake)  # fmt: skip
         share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
         state[late, :-1] = moved
@@ -158,7 +164,7 @@ class Attentive(Memory):
 
     def _weights(self) -> Weights:
         turn, answer = (self.a, self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
-        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer)
+        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye)
 
 
 def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
@@ -166,7 +172,7 @@ def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
     return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
 
 
-def _cap(zeta: np.ndarray) -> np.ndarray:
+def largest_h(zeta: Any) -> Any:
     """The h at which g = 1."""
     return zeta + np.sqrt(zeta * zeta + 1)
 

@@ -97,7 +97,7 @@ def correct_vector(correct: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _sorted(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both by rising confidence. Non-negative floats sort like their bits, so success rides where the sign was."""
+    """Both by rising confidence. Non-negative floats sort like their bits; success is packed into the free sign bit."""
     c = np.ascontiguousarray(confidence, np.float32 if confidence.dtype.itemsize <= 4 else np.float64)
     unsigned = np.uint32 if c.itemsize == 4 else np.uint64
     key: np.ndarray = c.view(unsigned)

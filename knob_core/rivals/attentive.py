@@ -1,7 +1,8 @@
 """Our own attentive memory as a filter of logits, so that it is tuned and compared as its rivals are.
 
 Equations: `knob_core.memories.attentive`. Only omega_n is turned between calm and alert; the output temperature is the
-tuner's, so the weights that shape it (t_0 to t_3) stay out.
+tuner's, so the weights that shape it (t_0 to t_3) stay out. The brake is full unless told
+otherwise.
 """
 
 from __future__ import annotations
@@ -21,27 +22,30 @@ class AttentiveState(NamedTuple):
 
 @dataclass(frozen=True)
 class AttentiveMemory(Filter):
-    """answer = m; `u` is a network's command, which a single classifier does not have."""
+    """Memory and eye in the answer; `u` is a network's command, which a single classifier does not have."""
 
     omega_n: float
     zeta: float = 1.0
-    b: float = 2.5
+    b: float = 5.0
     c: float = 1.0
     d: float = 2.0
-    tau: float = 1.0
-    eps: float = 0.002
+    tau: float = 1.4
+    eps: float = 0.01
+    eye: float = 0.35
+    brake: float = 1.0
     u_mean: float = 0.0
     u_scale: float = 1.0
 
     NAME: ClassVar = "attentive memory"
     PARAMETERS: ClassVar = {
-        "omega_n": Range(0.005, 4.0, "log"),
+        "omega_n": Range(0.001, 4.0, "log"),
         "zeta": Range(0.3, 3.0, "log"),
-        "b": Range(0.0, 6.0, "linear"),
+        "b": Range(0.0, 8.0, "linear"),
         "c": Range(0.0, 3.0, "linear"),
         "d": Range(0.0, 6.0, "linear"),
         "tau": Range(0.3, 3.0, "log"),
-        "eps": Range(1e-4, 0.2, "log"),
+        "eps": Range(1e-4, 0.3, "log"),
+        "eye": Range(0.0, 0.7, "linear"),
     }
     SWEEP: ClassVar = "omega_n"
 
@@ -52,8 +56,8 @@ class AttentiveMemory(Filter):
     @property
     def weights(self) -> Attentive:
         """As the runtime takes them."""
-        return Attentive(a=0.0, b=self.b, c=self.c, d=self.d, tau=self.tau, eps=self.eps,
-                         u_mean=self.u_mean, u_scale=self.u_scale)  # fmt: skip
+        return Attentive(a=0.0, b=self.b, c=self.c, d=self.d, tau=self.tau, eps=self.eps, brake=self.brake,
+                         eye=self.eye, u_mean=self.u_mean, u_scale=self.u_scale)  # fmt: skip
 
     def _run(self, z: Floats, state: AttentiveState | None, u: Floats | None) -> tuple[Floats, AttentiveState]:
         memory = self.weights
@@ -70,3 +74,16 @@ class AttentiveSingle(AttentiveMemory):
 
     NAME: ClassVar = "attentive memory without u*"
     PARAMETERS: ClassVar = {name: span for name, span in AttentiveMemory.PARAMETERS.items() if name != "c"}
+
+
+@dataclass(frozen=True)
+class AttentiveFirstOrder(AttentiveMemory):
+    """m <- m + g (z - m): so much damping that v has no say, and omega_n larger by twice that."""
+
+    zeta: float = 100.0
+
+    NAME: ClassVar = "attentive memory of first order"
+    PARAMETERS: ClassVar = {
+        **{name: span for name, span in AttentiveMemory.PARAMETERS.items() if name != "zeta"},
+        "omega_n": Range(0.2, 800.0, "log"),
+    }

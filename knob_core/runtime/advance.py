@@ -58,7 +58,7 @@ def advance(
     new = State(x, plain.state, attentive.state, observer, *kept, seen, age.copy(), clock)
     zeta, omega_n = knobs
     said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}
-    return answer(remembered, seen, **said), new
+    return answer(remembered, seen, settings.temperature, **said), new
 
 
 def _gate(kind: Gate, now: gates.Frame, knobs: tuple[Any, Any], settings: Settings, state: np.ndarray) -> gates.Moved:

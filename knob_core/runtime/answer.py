@@ -1,6 +1,6 @@
 """What one step of a stream says, and how sure it is.
 
-p = softmax(z_fuse), label = argmax p, p_max = max p; T_eff and CSR as in `knob_core.fusion`.
+p = softmax(z_fuse / temperature), label = argmax p, p_max = max p; T_eff and CSR as in `knob_core.fusion`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import fusion, metrics
+from knob_core import fusion
 from knob_core.memories import Remembered
+from knob_core.metrics.temperature_scaling import tempered
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,13 @@ def _first(value: Any) -> Any:
     return value[0] if value.ndim > 1 else value[0].item()
 
 
-def answer(remembered: Remembered[np.ndarray], seen: np.ndarray, **rest: Any) -> Answer:
+def answer(remembered: Remembered[np.ndarray], seen: np.ndarray, temperature: float, **rest: Any) -> Answer:
     """Say everything about an answer with memory, of streams that have seen (N,) bool a good frame."""
     assert remembered.z_memory is not None and remembered.z_eye is not None  # `advance` of every memory gives both
     fused = fusion.diagnose(remembered.z_memory, remembered.z_eye, remembered.g)
-    probabilities = metrics.softmax(remembered.z)  # (N, K)
+    z = tempered(remembered.z, temperature)
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    probabilities = e / e.sum(axis=-1, keepdims=True)  # (N, K); metrics.softmax adds in an order that depends on N
     return Answer(
         probabilities=probabilities,
         label=np.where(seen, probabilities.argmax(axis=-1), -1),

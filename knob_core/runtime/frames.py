@@ -17,8 +17,8 @@ SIZE = 32  # pixels
 SLACK = 0.01  # what resampling may leave outside [0, 1]
 
 
-def as_images(frames: Any, device: torch.device) -> Tensor:
-    """Frames (N, 3, H, W) or (N, H, W, 3), bytes or floats in [0, 1]."""
+def as_images(frames: Any, device: torch.device, size: tuple[int, int] | None = (SIZE, SIZE)) -> Tensor:
+    """Frames (N, 3, H, W) or (N, H, W, 3), bytes or floats in [0, 1]; with `size` None they keep theirs."""
     images = frames if isinstance(frames, Tensor) else torch.from_numpy(for_torch(frames))
     if images.ndim != 4 or 3 not in (images.shape[1], images.shape[3]) or not images.numel():
         raise ValueError(f"frames have shape {tuple(images.shape)}, expected (N, 3, H, W) or (N, H, W, 3)")
@@ -28,12 +28,12 @@ def as_images(frames: Any, device: torch.device) -> Tensor:
         images = images.permute(0, 3, 1, 2)
     images = to_unit(images, device).to(torch.float32)
     height, width = images.shape[2:]
-    if (height, width) == (SIZE, SIZE):
+    if size is None or (height, width) == size:
         return images
     side = min(height, width)
     top, left = (height - side) // 2, (width - side) // 2
     square = images[:, :, top : top + side, left : left + side]
-    return torch.nn.functional.interpolate(square, (SIZE, SIZE), mode="bilinear", antialias=True, align_corners=False)
+    return torch.nn.functional.interpolate(square, size, mode="bilinear", antialias=True, align_corners=False)
 
 
 def _require_unit(images: Tensor) -> None:

@@ -2,9 +2,10 @@
 
 x_t = A x_{t-1} + B u*_t,  g = sigmoid(u),  z_fuse = g z_dyn + (1-g) z_static, as in `knob_core.response` all at once.
 
-Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode` may be set at any time, from any thread, and act from the next frame
-          on; `turn` sets several as one. A step reads them once, so it never sees half a turn. No turn resets a state,
-          and what is switched off runs on behind its switch: switching it on again neither jumps nor starts anew.
+Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode`, `temperature` may be set at any time, from any thread, and act from
+          the next frame on; `turn` sets several as one. A step reads them once, so it never sees half a turn. No turn
+          resets a state, and what is switched off runs on behind its switch: switching it on again neither jumps nor
+          starts anew.
 Gaps.     A frame that did not come, or has a NaN in it or in its logits, counts as the last good one, held:
           `step(None)`, or `elapsed=n` frames, or `time` in seconds with the `frame_rate`. A gap of n frames is n - 1
           held ones and then the new one. Before a stream's first good frame nothing moves and its label is -1.
@@ -62,7 +63,7 @@ class KnobStream:
             settings = Settings()
             if self._source.knobs is not None:
                 settings = replace(settings, zeta=self._source.knobs[0], omega_n=self._source.knobs[1])
-        self._turning = threading.Lock()  # between hands: two turns at a time lose neither
+        self._turning = threading.Lock()  # two threads may turn the knobs at a time; neither turn is lost
         self._stepping = threading.Lock()  # between frames; a turn never waits for it
         self._settings = settings
         wanted = {"zeta": zeta, "omega_n": omega_n}
@@ -94,6 +95,7 @@ class KnobStream:
     on = property(lambda self: self._settings.on, lambda self, value: self.turn(on=value))
     memory = property(lambda self: self._settings.memory, lambda self, value: self.turn(memory=value))
     mode = property(lambda self: self._settings.mode, lambda self, value: self.turn(mode=value))
+    temperature = property(lambda self: self._settings.temperature, lambda self, value: self.turn(temperature=value))
     frame_rate = property(lambda self: self._settings.frame_rate, lambda self, value: self.turn(frame_rate=value))
 
     # Frames
@@ -161,8 +163,8 @@ class KnobStream:
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             self._state, self._now = state.check(found, self._rest(*shape)), now
-            own = self._settings  # weights and goals belong to model and settings file
-            self.settings = replace(settings, weights=own.weights, goals=own.goals)
+            own = self._settings  # weights, temperature and goals belong to model and settings file
+            self.settings = replace(settings, weights=own.weights, temperature=own.temperature, goals=own.goals)
 
     # One step
 

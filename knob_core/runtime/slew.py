@@ -1,4 +1,4 @@
-"""A limit on how fast the knobs themselves may move, whatever the hand does.
+"""A limit on how fast the knobs themselves may move, whatever is asked of them.
 
 |change of log(knob)| <= slew each step; 0.05 is five per cent a frame.
 """

@@ -58,6 +58,14 @@ class GatedSource:
     def is_single(self, frames: Any) -> bool:
         return np.ndim(frames) == 3
 
+    def prepare(self, picture: np.ndarray) -> np.ndarray:
+        """One picture (H, W, 3) as small as the model takes it, to be kept until its batch."""
+        import torch
+
+        from knob_core.runtime.frames import as_images
+
+        return as_images(picture[None], torch.device("cpu"))[0].numpy()  # (3, 32, 32)
+
     def __call__(self, frames: Any) -> Branch:
         import torch
 

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from knob_core.runtime.sources import Branch, GatedSource, Source
-from knob_core.serving.messages import Frame
-
-MOST = 1e6  # size of a logit that is taken for one
+from knob_core.runtime.sources import Branch, Source
+from knob_core.serving.messages import MAX_LOGIT, Frame
 
 
 class Backbone:
@@ -29,13 +27,8 @@ class Backbone:
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         """One picture (H, W, 3) as it is kept until its batch: small, where the model takes small ones."""
-        if not isinstance(self.source, GatedSource):
-            return picture
-        import torch
-
-        from knob_core.runtime.frames import as_images
-
-        return as_images(picture[None], torch.device("cpu"))[0].numpy()  # (3, 32, 32)
+        prepare = getattr(self.source, "prepare", None)
+        return picture if prepare is None else prepare(picture)
 
     def require(self, frame: Frame) -> None:
         """Refuse what this model cannot take, before it waits for a batch."""
@@ -57,8 +50,8 @@ class Backbone:
         if size != wanted_size and (wanted_size is not None or size < (2 if self.single_branch else 5)):
             raise ValueError(f"{frame.kind} has {size} numbers, expected {wanted_size or 'those of 2 classes or more'}")
         with np.errstate(invalid="ignore"):
-            if np.nanmax(np.abs(frame.content), initial=0.0) > MOST and np.isfinite(frame.content).all():
-                raise ValueError(f"{frame.kind} has numbers above {MOST:g} in size, expected at most that")
+            if np.nanmax(np.abs(frame.content), initial=0.0) > MAX_LOGIT and np.isfinite(frame.content).all():
+                raise ValueError(f"{frame.kind} has numbers above {MAX_LOGIT:g} in size, expected at most that")
 
     def __call__(self, frames: Sequence[Frame]) -> tuple[Branch | None, list[str | None]]:
         """(branch outputs (B, K), cause of failure for every frame); no branch where all failed."""

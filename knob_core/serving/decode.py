@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from knob_core.serving.messages import DTYPES, Frame, Header, checked_header
+from knob_core.serving.messages import DTYPES, MAX_LOGIT, Frame, Header, checked_header
 from knob_core.uploads.picture_sizes import require_pixels, require_scans
 from knob_core.uploads.stills import damage_named
 
@@ -43,12 +43,15 @@ def of_logits(table: dict[str, Any]) -> Frame:
     """A frame of logits that came as JSON; `table` has `logits` and what a header may have."""
     rest = {name: value for name, value in table.items() if name not in ("type", "logits")}
     header = checked_header({**rest, "kind": "logits"})
-    values = table.get("logits")
-    good = isinstance(values, list) and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in values)
-    if not good or not 2 <= len(values) <= MAX_NUMBERS or not all(abs(x) < math.inf for x in values):  # type: ignore[arg-type]
-        raise ValueError("logits are expected to be a list of 2 finite numbers or more")
-    content = np.array([float(x) for x in values], np.float64)  # type: ignore[union-attr]
+    values: Any = table.get("logits")
+    if not isinstance(values, list) or not 2 <= len(values) <= MAX_NUMBERS or not all(map(_is_number, values)):
+        raise ValueError(f"logits are expected to be a list of 2 numbers or more, none above {MAX_LOGIT:g} in size")
+    content = np.array(values, np.float64)
     return frame_of({**header, "dtype": "float64"}, content.tobytes())[0]
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= MAX_LOGIT
 
 
 def decoded(content: bytes | memoryview) -> np.ndarray:

@@ -1,36 +1,28 @@
 """The engine of a service, free of the network: frames of many streams in, answers out, one batch at a time.
 
-A worker gathers what has arrived (bounded wait, bounded batch), runs the backbone once, and steps every stream by
-`knob_core.runtime.advance`: answers are those of a `KnobStream` for each stream. Streams are served in turn, so none
-starves; frames of one stream keep their order, and two of them may share a batch. What waits is bounded per stream.
+A worker gathers what has arrived (bounded wait, bounded batch) and steps it (`knob_core.serving.stepper`). Streams are
+served in turn, so none starves; frames of one stream keep their order, and two of them may share a batch. What waits is
+bounded per stream: where a queue is full, the newest frames win or the new one is refused, and the client is told.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 import re
 import threading
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from knob_core import methods
-from knob_core.memories.attentive import fused
-from knob_core.memories.base import Inputs
-from knob_core.runtime import clock, state
-from knob_core.runtime.advance import advance
-from knob_core.runtime.answer import Answer as Answers
-from knob_core.runtime.slew import slewed
-from knob_core.runtime.sources import Branch, Source
-from knob_core.serving.backbone import Backbone
-from knob_core.serving.knob_control import KnobControl, KnobTable, knobs_json
-from knob_core.serving.messages import Answer, Frame, Hello, Reply, StreamDetail, StreamInfo
-from knob_core.serving.state_rows import StateRows
+from knob_core.runtime import clock
+from knob_core.runtime.sources import Source
+from knob_core.serving.knob_control import KnobControl, knobs_json
+from knob_core.serving.messages import Frame, Hello, Reply, StreamDetail, StreamInfo
+from knob_core.serving.stepper import Batch, Stepper, frames_of
 from knob_core.serving.stream import POLICIES, Policy, Sink, Stream, Waiting
 from knob_core.settings import Settings
 
@@ -71,12 +63,12 @@ class Limits:
         for name in ("rate", "grace", "idle"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number > 0")
-        if not self.max_wait >= 0:
-            raise ValueError(f"max_wait is {self.max_wait!r}, expected a number of seconds >= 0")
+        if not 0 <= self.max_wait <= 1:
+            raise ValueError(f"max_wait is {self.max_wait!r}, expected a number of seconds in [0, 1]")
 
 
 class Engine:
-    """A model and the states of all streams."""
+    """A model, the states of all streams, and the knobs."""
 
     def __init__(
         self,
@@ -89,26 +81,20 @@ class Engine:
         policy: Policy = "newest",
         slew: float | None = None,
     ) -> None:
-        if policy not in POLICIES:
-            raise ValueError(f"policy is {policy!r}, expected one of {', '.join(POLICIES)}")
-        if slew is not None and not 0.0 < slew < math.inf:
-            raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
         if settings is None:
             settings = Settings(*source.knobs) if source.knobs is not None else Settings()
-        self.source, self.limits, self.name, self.policy = source, limits or Limits(), name, policy
+        self.source, self.limits, self.name, self.policy = source, limits or Limits(), name, checked_policy(policy)
         self.classes = list(classes) if classes is not None else None
-        self.backbone, self.knobs = Backbone(source), KnobControl(settings)
-        self.deliver: Callable[[Delivery], None] = _deliver_now  # the network's own puts it into its loop
+        self.stepper, self.knobs = Stepper(source, slew, self.classes), KnobControl(settings)
+        self.deliver: Callable[[Delivery], None] = deliver_now  # the network's own puts it into its loop
         self.observe: Callable[[Batch], None] = lambda batch: None  # metrics
-        self._gate, self._slew = methods.get(source.method).gate, slew
-        self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
-        self._streams: dict[str, Stream] = {}
+        self.streams: dict[str, Stream] = {}
         self._ready: deque[Stream] = deque()  # streams with waiting frames, in turn
         self._count = 0  # frames that wait
-        self._leaving: list[int] = []  # rows to be given back
-        self._lock = threading.Condition()  # streams and queues
-        self._stepping = threading.Lock()  # states; taken before the other
-        self._stopping = False
+        self.dropped = self.refused = 0  # frames, of all streams ever
+        self._leaving: list[Stream] = []  # whose rows are to be given back
+        self.lock = threading.Condition()  # of streams and queues; taken after the stepper's
+        self.stopping = False
         self._thread: threading.Thread | None = None
 
     # Streams
@@ -116,38 +102,38 @@ class Engine:
     def join(
         self, id: str, group: str = "", policy: Policy | None = None, sink: Sink | None = None, after: int | None = None
     ) -> Hello:
-        """A socket opens a stream, or comes back to it; answers above number `after` are sent to it again."""
-        if policy is not None and policy not in POLICIES:
-            raise ValueError(f"policy is {str(policy)[:40]!r}, expected one of {', '.join(POLICIES)}")
-        again: Delivery = []
-        with self._lock:
+        """A socket opens a stream, or comes back to it; replies above number `after` are sent to it again."""
+        if policy is not None:
+            checked_policy(policy)
+        out: Delivery = []
+        with self.lock:
             stream = self._stream(id, group)
             old, stream.sink, stream.policy = stream.sink, sink, policy or stream.policy
+            stream.seen = time.monotonic()
             self._forget_waiting(stream)
-            if old is not None and old is not sink:
+            if old is not None:
                 cause = "another socket was opened for this stream"
-                again.append((old, {"type": "closing", "stream": id, "frame": stream.taken, "cause": cause}))
+                out.append((old, {"type": "closing", "stream": id, "frame": stream.taken, "cause": cause}))
             stream.resumed, stream.origin = stream.origin, "memory"
-            hello = self._hello(stream)
+            missed = [item for item in stream.recent if after is not None and item[0] > after]
+            hello = self._hello(stream, [number for number, _ in missed])
             if sink is not None:
-                again.append((sink, hello))
-                if after is not None:
-                    again += [(sink, answer) for answer in stream.recent if answer["frame"] > after]
-        self.deliver(again)
+                out += [(sink, hello), *((sink, reply) for _, reply in missed)]
+        self.deliver(out)
         return hello
 
     def part(self, id: str, sink: Sink) -> None:
         """A socket dropped; the state stays for the grace time. Nothing where another socket came already."""
-        with self._lock:
-            stream = self._streams.get(id)
+        with self.lock:
+            stream = self.streams.get(id)
             if stream is not None and stream.sink is sink:
                 stream.sink, stream.seen = None, time.monotonic()
                 self._forget_waiting(stream)
 
     def forget(self, id: str, cause: str = "the stream was ended") -> bool:
         """End a stream: its state is gone."""
-        with self._lock:
-            stream = self._streams.pop(id, None)
+        with self.lock:
+            stream = self.streams.pop(id, None)
             if stream is None:
                 return False
             out = self._remove(stream, cause)
@@ -158,40 +144,37 @@ class Engine:
         """Forget streams whose grace or idle time is over; their ids."""
         now = time.monotonic() if now is None else now
         out: Delivery = []
-        with self._lock:
-            late = [
-                s for s in self._streams.values()
-                if now - s.seen > (self.limits.idle if s.sink is not None else min(self.limits.grace, self.limits.idle))
-                and not s.waiting
-            ]  # fmt: skip
+        with self.lock:
+            late = [s for s in self.streams.values() if now - s.seen > self._patience(s) and not s.waiting]
             for stream in late:
-                del self._streams[stream.id]
+                del self.streams[stream.id]
                 out += self._remove(stream, f"no frame came for {self.limits.idle:g} s")
         self.deliver(out)
         return [stream.id for stream in late]
 
+    def _patience(self, stream: Stream) -> float:
+        return self.limits.idle if stream.sink is not None else min(self.limits.grace, self.limits.idle)
+
     def _stream(self, id: str, group: str = "") -> Stream:
         """The stream of this id, a new one where there is none."""
-        stream = self._streams.get(id)
-        if stream is not None:
-            if group and group != stream.group:
-                require_id("group", group)
-                stream.group = group
-            stream.seen = time.monotonic()
-            return stream
-        require_id("stream", id)
-        if group:
+        stream = self.streams.get(id)
+        if stream is None:
+            require_id("stream", id)
+        if group and (stream is None or group != stream.group):
             require_id("group", group)
-        if self._stopping:
-            raise Full("the service is stopping")
-        if len(self._streams) >= self.limits.capacity:
-            raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
-        stream = self._streams[id] = Stream(id, group, self.policy, tokens=self.limits.rate)
+        if stream is None:
+            if self.stopping:
+                raise Full("the service is stopping")
+            if len(self.streams) >= self.limits.capacity:
+                raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
+            stream = self.streams[id] = Stream(id, group, self.policy, tokens=self.limits.rate)
+        stream.group = group or stream.group
         return stream
 
-    def _hello(self, stream: Stream) -> Hello:
+    def _hello(self, stream: Stream, again: list[int]) -> Hello:
         return {
             "type": "hello", "stream": stream.id, "group": stream.group, "frame": stream.taken,
+            "answered": stream.settled, "again": again,
             "resumed": stream.resumed, "saved_at": stream.saved_at if stream.resumed == "snapshot" else None,
             "revision": self.knobs.table.revision,
             "queue": self.limits.queue, "policy": stream.policy, "model": self.name, "classes": self.classes,
@@ -199,9 +182,7 @@ class Engine:
 
     def _remove(self, stream: Stream, cause: str) -> Delivery:
         self._forget_waiting(stream)
-        if stream.row >= 0:
-            self._leaving.append(stream.row)
-            stream.row = -2  # whatever of it is in a batch now is not kept
+        self._leaving.append(stream)
         if stream.sink is None:
             return []
         return [(stream.sink, {"type": "closing", "stream": stream.id, "frame": stream.taken, "cause": cause})]
@@ -214,52 +195,54 @@ class Engine:
 
     # Frames
 
-    def submit(self, id: str, frame: Frame, sink: Sink | None = None, group: str = "") -> None:
+    def submit(
+        self, id: str, frame: Frame, sink: Sink | None = None, group: str = "", picture: np.ndarray | None = None
+    ) -> None:
         """A frame waits for its batch. Without a sink of its own it is answered on the stream's socket.
 
         Raises `Refusal` or `Full` where it is not taken.
         """
         out: Delivery = []
-        with self._lock:
+        with self.lock:
             stream = self._stream(id, group)
             try:
                 number = self._admitted(stream, frame, own=sink is not None)
             except Refusal:
+                self.refused += 1
                 stream.refused += 1
                 raise
-            if len(stream.waiting) >= self.limits.queue:  # newest wins
-                oldest = stream.waiting.popleft()
-                self._count -= 1
-                stream.dropped += 1
-                stream.lost += _frames(oldest.frame)
-                cause = f"{self.limits.queue} frames were waiting already: the newest win"
-                target = oldest.sink or stream.sink
-                if target is not None:
-                    out.append((target, {"type": "dropped", "stream": id, "frames": [oldest.number], "cause": cause}))
+            if len(stream.waiting) >= self.limits.queue:
+                out.append(self._dropped(stream))
             stream.accepted, stream.origin = number, "memory"
+            stream.picture = stream.picture if picture is None else picture
             if not stream.queued:
                 stream.queued = True
                 self._ready.append(stream)
             stream.waiting.append(Waiting(stream, frame, number, sink, time.monotonic()))
             self._count += 1
-            if self._count == 1 or self._count >= min(self.limits.max_batch, len(self._streams)):
-                self._lock.notify()
+            if self._count == 1 or self._count >= min(self.limits.max_batch, len(self.streams)):
+                self.lock.notify()
         if out:
             self.deliver(out)
 
     def _admitted(self, stream: Stream, frame: Frame, own: bool) -> int:
         """The frame's number, where it may wait."""
         now, limits = time.monotonic(), self.limits
-        if self._stopping:
+        passed, stream.seen = now - stream.seen, now
+        stream.tokens = min(limits.rate, stream.tokens + passed * limits.rate)
+        if self.stopping:
             raise Refusal("full", "the service is stopping")
         if own and stream.sink is not None:
             raise Refusal("order", f"stream {stream.id} has an open socket: send its frames there")
         number = stream.accepted + 1 if frame.number is None else frame.number
         if number <= stream.accepted:
             raise Refusal("order", f"number is {number}, expected more than {stream.accepted}")
-        self.check(frame)
-        passed, stream.seen = now - stream.seen, now
-        stream.tokens = min(limits.rate, stream.tokens + passed * limits.rate)
+        try:
+            self.stepper.backbone.require(frame)
+            if frame.elapsed is not None and not clock.in_range(np.array([frame.elapsed]))[0]:
+                raise ValueError(f"elapsed is {frame.elapsed:g}, expected {clock.ALLOWED}")
+        except ValueError as error:
+            raise Refusal("bad_frame", str(error)) from None
         if stream.tokens < 1.0:
             raise Refusal("rate", f"more than {limits.rate:g} frames/s came, which is the limit of one stream")
         if len(stream.waiting) >= limits.queue and (stream.policy == "refuse" or own):
@@ -267,34 +250,51 @@ class Engine:
         stream.tokens -= 1.0
         return number
 
-    def check(self, frame: Frame) -> None:
-        """Raises where no stream of this service could take such a frame."""
-        try:
-            self.backbone.require(frame)
-            if frame.elapsed is not None and not clock.in_range(np.array([frame.elapsed]))[0]:
-                raise ValueError(f"elapsed is {frame.elapsed:g}, expected {clock.ALLOWED}")
-        except ValueError as error:
-            raise Refusal("bad_frame", str(error)) from None
+    def _dropped(self, stream: Stream) -> tuple[Sink, Reply]:
+        """The oldest waiting frame gives way to a newer one; the next counts it as elapsed."""
+        oldest = stream.waiting.popleft()
+        self._count -= 1
+        self.dropped += 1
+        stream.dropped += 1
+        stream.lost += frames_of(oldest.frame)
+        cause = f"{self.limits.queue} frames were waiting already: the newest win"
+        reply: Reply = {"type": "dropped", "stream": stream.id, "frames": [oldest.number], "cause": cause}
+        stream.recent.append((oldest.number, reply))
+        return oldest.sink or stream.sink or nobody, reply
 
     # Batches
 
-    def step_waiting(self, wait: bool = False) -> int:
-        """One batch of what waits, answered; the number of its frames. With `wait`, of what comes within a second."""
-        frames = self._gather(1.0 if wait else 0.0)
-        if frames:
-            self._step(frames)
-        return len(frames)
+    def step_waiting(self, wait: float = 0.0) -> int:
+        """One batch of what waits, answered; the number of its frames. With `wait`, of what comes within that time."""
+        items = self._gather(wait)
+        if not items:
+            return 0
+        with self.lock:
+            leaving, self._leaving = self._leaving, []
+        batch = self.stepper.step(items, self.knobs.table, leaving)
+        now = time.monotonic()
+        with self.lock:
+            out = [self._refused(item, cause) for item, cause in batch.causes]
+            for item, answer in batch.answers:
+                stream = item.stream
+                stream.note(now)
+                stream.settled, stream.last = item.number, answer
+                stream.recent.append((item.number, answer))
+                out.append((item.sink or stream.sink or nobody, answer))
+        self.deliver(out)
+        self.observe(batch)
+        return len(items)
 
     def _gather(self, wait: float) -> list[Waiting]:
         limits = self.limits
-        with self._lock:
-            if not self._count and wait:
-                self._lock.wait(wait)
+        with self.lock:
+            if not self._count and wait and not self.stopping:
+                self.lock.wait(wait)
             if self._count and wait and limits.max_wait:
                 until = time.monotonic() + limits.max_wait
-                while self._count < min(limits.max_batch, len(self._streams)) and not self._stopping:
+                while self._count < min(limits.max_batch, len(self.streams)) and not self.stopping:
                     left = until - time.monotonic()
-                    if left <= 0 or not self._lock.wait(left):
+                    if left <= 0 or not self.lock.wait(left):
                         break
             batch: list[Waiting] = []
             while self._ready and len(batch) < limits.max_batch:
@@ -305,9 +305,9 @@ class Engine:
                 item = stream.waiting.popleft()
                 stream.taken = item.number
                 if stream.lost:
-                    lost, stream.lost = stream.lost, 0
+                    lost, stream.lost = stream.lost, 0.0
                     if item.frame.time is None:
-                        item = item._replace(frame=item.frame._replace(elapsed=lost + _frames(item.frame)))
+                        item = item._replace(frame=item.frame._replace(elapsed=lost + frames_of(item.frame)))
                 batch.append(item)
                 if stream.waiting:
                     stream.queued = True
@@ -315,146 +315,38 @@ class Engine:
             self._count -= len(batch)
             return batch
 
-    def _step(self, items: list[Waiting]) -> None:
-        began = time.monotonic()
-        branch, causes = self.backbone([item.frame for item in items])
-        computed = time.monotonic()
-        out: Delivery = []
-        done: list[tuple[Waiting, Answer]] = []
-        with self._stepping:
-            self._give_back()
-            if branch is not None and self._rows.state is None:
-                self._rows.begin(branch.z_static.shape[1])
-            table = self.knobs.table
-            for places in rounds(items):
-                good = [place for place in places if causes[place] is None and items[place].stream.row != -2]
-                if branch is None:
-                    for place in good:
-                        causes[place] = "no frame came before, so nothing can be held"
-                elif good:
-                    done += self._round([items[place] for place in good], good, branch, table, causes)
-        for item, cause in zip(items, causes, strict=True):
-            if cause is not None:
-                item.stream.refused += 1
-                reply: Reply = {
-                    "type": "refused", "stream": item.stream.id, "frame": item.number, "cause": cause, "code": "model",
-                }  # fmt: skip
-                out.append((item.sink or item.stream.sink or _nobody, reply))
-        ended = time.monotonic()
-        with self._lock:
-            for item, answer in done:
-                self._record(item, answer, ended)
-                out.append((item.sink or item.stream.sink or _nobody, answer))
-        self.deliver(out)
-        waits = [ended - item.arrived for item, _ in done]
-        self.observe(Batch(len(items), computed - began, ended - computed, waits, [a for _, a in done]))
-
-    def _round(
-        self, items: list[Waiting], places: list[int], branch: Branch, table: KnobTable, causes: list[str | None]
-    ) -> Iterable[tuple[Waiting, Answer]]:
-        """One frame each of different streams."""
-        for item in items:
-            if item.stream.row == -1:
-                item.stream.row = self._rows.take()
-        rows = np.array([item.stream.row for item in items])
-        old = self._rows.read(rows)
-        settings = [table.acting(item.stream.id, item.stream.group) for item in items]
-        told = np.array([(_told(i.frame.elapsed), _told(i.frame.time), s.frame_rate)
-                         for i, s in zip(items, settings, strict=True)])  # fmt: skip
-        gap, after = clock.since_last(old, *told.T)
-        wrong = ~clock.in_range(gap)
-        for k in np.flatnonzero(wrong):
-            causes[places[k]] = f"time makes {gap[k]:g} frames, expected {clock.ALLOWED}"
-        gap = np.where(old.seen, gap, 1.0)
-        groups: dict[Any, list[int]] = defaultdict(list)
-        for k, chosen in enumerate(settings):
-            if not wrong[k]:
-                groups[chosen.on, chosen.memory, chosen.mode, chosen.weights].append(k)
-        for members in groups.values():
-            index = np.array(members)
-            mine, chosen = [items[k] for k in members], [settings[k] for k in members]
-            acting = [self._acting(item.stream, s) for item, s in zip(mine, chosen, strict=True)]
-            zeta, omega_n = (np.array(column) for column in zip(*acting, strict=True))
-            part = _branch_rows(branch, np.array(places)[index])
-            old_part = state.rows(old, index)
-            result, new = advance(old_part, part, gap[index], after[index], (zeta, omega_n), chosen[0], self.source)
-            self._rows.write(rows[index], new)
-            for item, knobs in zip(mine, acting, strict=True):
-                item.stream.knobs = knobs
-            bare = self._bare(new)
-            yield from zip(mine, self._answers(mine, result, bare, table.revision), strict=True)
-
-    def _acting(self, stream: Stream, settings: Settings) -> tuple[float, float]:
-        wanted = settings.zeta, settings.omega_n
-        return slewed(stream.knobs or wanted, wanted, self._slew)
-
-    def _bare(self, new: state.State) -> np.ndarray:
-        """(N,) what the last good frame alone says."""
-        g = self._gate.without_inertia.reset(new.u_star, 1.0, 1.0)[1]
-        alone = fused(Inputs(new.z_static, new.z_dyn, new.u_star, g, g))
-        return np.where(new.seen, alone.argmax(axis=-1), -1)
-
-    def _answers(self, items: list[Waiting], found: Answers, bare: np.ndarray, revision: int) -> Iterable[Answer]:
-        names = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age", "zeta", "omega_n")
-        columns = {name: getattr(found, name).tolist() for name in names}
-        for name in ("t_eff", "csr", "u", "u_star", "p_max", "g"):
-            columns[name] = [x if math.isfinite(x) else None for x in columns[name]]
-        for k, (item, alone) in enumerate(zip(items, bare.tolist(), strict=True)):
-            values: dict[str, Any] = {name: column[k] for name, column in columns.items()}
-            answer: Any = {"type": "answer", "stream": item.stream.id, "frame": item.number, **values}
-            answer["name"] = self.class_name(answer["label"])
-            answer["revision"] = revision
-            if item.frame.probabilities:
-                answer["probabilities"] = found.probabilities[k].tolist()
-            item.stream.ring.add(item.number, answer["g"] or 0.0, answer["p_max"] or 0.0, answer["label"], alone)
-            yield answer
-
-    def _record(self, item: Waiting, answer: Answer, now: float) -> None:
-        stream = item.stream
-        stream.answered += 1
-        stream.last = answer
-        stream.recent.append(answer)
-
-    def _give_back(self) -> None:
-        with self._lock:
-            leaving, self._leaving = self._leaving, []
-        for row in leaving:
-            self._rows.give(row)
+    def _refused(self, item: Waiting, cause: str) -> tuple[Sink, Reply]:
+        self.refused += 1
+        item.stream.refused += 1
+        reply: Reply = {
+            "type": "refused", "stream": item.stream.id, "frame": item.number, "cause": cause, "code": "model",
+        }  # fmt: skip
+        item.stream.recent.append((item.number, reply))
+        return item.sink or item.stream.sink or nobody, reply
 
     # Watching
 
-    def class_name(self, label: int) -> str | None:
-        return self.classes[label] if self.classes is not None and 0 <= label < len(self.classes) else None
-
     def listing(self) -> list[StreamInfo]:
         """All streams, by id."""
-        with self._lock:
-            streams = sorted(self._streams.values(), key=lambda stream: stream.id)
-            return [self._info(stream) for stream in streams]
+        with self.lock:
+            return [self._info(self.streams[id]) for id in sorted(self.streams)]
 
     def detail(self, id: str, since: int = 0) -> StreamDetail | None:
-        with self._lock:
-            stream = self._streams.get(id)
+        with self.lock:
+            stream = self.streams.get(id)
             return None if stream is None else {**self._info(stream), "history": stream.ring.since(since)}
 
-    def stream(self, id: str) -> Stream | None:
-        return self._streams.get(id)
-
-    def __len__(self) -> int:
-        return len(self._streams)
-
     def _info(self, stream: Stream) -> StreamInfo:
-        last = stream.last
-        settings = self.knobs.table.acting(stream.id, stream.group)
+        last: Any = stream.last or {}
         return {
             "stream": stream.id, "group": stream.group, "connected": stream.sink is not None,
             "resumed": stream.resumed, "frame": stream.taken, "frames": stream.answered, "dropped": stream.dropped,
             "refused": stream.refused, "waiting": len(stream.waiting),
             "idle": round(time.monotonic() - stream.seen, 3), "rate": round(stream.rate, 2),
-            "label": -1 if last is None else last["label"], "name": None if last is None else last["name"],
-            "p_max": None if last is None else last["p_max"], "g": None if last is None else last["g"],
-            "flips": stream.ring.flips(), "flips_bare": stream.ring.flips("bare"), "knobs": knobs_json(settings),
-            "revision": 0 if last is None else last["revision"], "picture": stream.picture is not None,
+            "label": last.get("label", -1), "name": last.get("name"), "p_max": last.get("p_max"), "g": last.get("g"),
+            "flips": stream.ring.flips("label"), "flips_bare": stream.ring.flips("bare"),
+            "knobs": knobs_json(self.knobs.table.acting(stream.id, stream.group)),
+            "revision": last.get("revision", 0), "picture": stream.picture is not None,
         }  # fmt: skip
 
     # The worker
@@ -466,33 +358,37 @@ class Engine:
 
     def stop(self) -> None:
         """Take no more frames, answer those that wait, and end the thread."""
-        with self._lock:
-            self._stopping = True
-            self._lock.notify_all()
+        with self.lock:
+            self.stopping = True
+            self.lock.notify_all()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
+    def say_goodbye(self, cause: str) -> None:
+        """Close every socket; the states stay."""
+        with self.lock:
+            out: Delivery = [
+                (s.sink, {"type": "closing", "stream": s.id, "frame": s.stepped, "cause": cause})
+                for s in self.streams.values() if s.sink is not None
+            ]  # fmt: skip
+        self.deliver(out)
+
     def _work(self) -> None:
         while True:
             try:
-                done = self.step_waiting(wait=True)
+                done = self.step_waiting(wait=1.0)
             except Exception:
                 log.exception("a batch failed")
                 done = 1
-            if not done and self._stopping:
+            if not done and self.stopping:
                 return
 
 
-@dataclass(frozen=True)
-class Batch:
-    """What one batch took."""
-
-    frames: int
-    model: float  # s
-    steps: float  # s: memory, gate, answers
-    waits: list[float]  # s from arrival to answer, of every answered frame
-    answers: list[Answer]
+def checked_policy(policy: str) -> Policy:
+    if policy not in POLICIES:
+        raise ValueError(f"policy is {policy[:40]!r}, expected one of {', '.join(POLICIES)}")
+    return policy  # type: ignore[return-value]
 
 
 def require_id(what: str, id: str) -> None:
@@ -500,36 +396,10 @@ def require_id(what: str, id: str) -> None:
         raise ValueError(f"{what} is {id[:80]!r}, expected 1 to 64 of the letters A-Z a-z 0-9 . _ : -")
 
 
-def rounds(items: Sequence[Waiting]) -> list[list[int]]:
-    """Places in a batch: the first frames of all streams, then the second ones, and so on."""
-    found: list[list[int]] = []
-    counts: dict[int, int] = defaultdict(int)
-    for place, item in enumerate(items):
-        turn = counts[id(item.stream)]
-        counts[id(item.stream)] += 1
-        if turn == len(found):
-            found.append([])
-        found[turn].append(place)
-    return found
-
-
-def _branch_rows(branch: Branch, places: np.ndarray) -> Branch:
-    u_star = None if branch.u_star is None else branch.u_star[places]
-    return Branch(branch.z_static[places], branch.z_dyn[places], u_star)
-
-
-def _frames(frame: Frame) -> float:
-    return 1.0 if frame.elapsed is None else frame.elapsed
-
-
-def _told(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _deliver_now(replies: Delivery) -> None:
+def deliver_now(replies: Delivery) -> None:
     for sink, reply in replies:
         sink(reply)
 
 
-def _nobody(reply: Reply) -> None:
-    pass
+def nobody(reply: Reply) -> None:
+    """The sink of a stream without a socket."""

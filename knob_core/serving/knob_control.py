@@ -5,6 +5,7 @@ A table is never changed, only replaced: whoever holds one sees one revision, so
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict, deque
@@ -22,6 +23,7 @@ from knob_core.settings import Settings
 NAMES = tuple(entry.name for entry in fields(Settings))
 KEPT = 1000  # revisions that can be gone back to, and lines of the log
 MOST_SCOPES = 10_000  # groups and streams with knobs of their own
+log = logging.getLogger(__name__)
 
 
 class Conflict(ValueError):
@@ -163,4 +165,7 @@ class KnobControl:
             {"revision": table.revision, "time": time.time(), "by": by, "scope": scope, "changes": as_json(changes)}
         )
         self.table = table
+        log.info(
+            "knobs turned", extra={"revision": table.revision, "by": by, "scope": scope, "changes": as_json(changes)}
+        )
         return table

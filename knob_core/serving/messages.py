@@ -18,6 +18,8 @@ VERSION = 1
 PROTOCOL = "knob.v1"  # the WebSocket's subprotocol
 MAGIC = b"KNB1"
 MAX_HEADER = 1000  # bytes
+MAX_LOGIT = 1e6  # in size
+ELAPSED = (1e-3, 1e9)  # frames
 KINDS = ("picture", "raw", "logits", "branches", "missing")
 DTYPES = {"uint8": "<u1", "float32": "<f4", "float64": "<f8"}
 
@@ -50,7 +52,9 @@ class Hello(TypedDict):
     type: Literal["hello"]
     stream: str
     group: str
-    frame: int  # number of the last frame that is in the stream's state; go on with the next
+    frame: int  # number of the last frame that is in the stream's state, or will be; go on with the next
+    answered: int  # number of the last frame that was answered
+    again: list[int]  # numbers above `after` whose replies are sent again now
     resumed: Literal[
         "new", "memory", "snapshot"
     ]  # what the state is: at rest, as it was, or as the last snapshot had it
@@ -260,13 +264,15 @@ def checked_header(table: dict[str, Any]) -> Header:
         raise ValueError(f"header has {_short(unknown)}, expected {', '.join(Header.__annotations__)}")
     if table.get("kind") not in KINDS:
         raise ValueError(f"kind is {_short(table.get('kind'))}, expected one of {', '.join(KINDS)}")
-    number = table.get("number", 1)
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number < 2**53:
-        raise ValueError(f"number is {_short(number)}, expected a whole number >= 1")
+    if "number" in table:
+        table = {**table, "number": whole("number", table["number"])}
     for name in ("elapsed", "time"):
         value = table.get(name, 1.0)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
             raise ValueError(f"{name} is {_short(value)}, expected a finite number")
+    low, high = ELAPSED
+    if not low <= table.get("elapsed", 1.0) <= high:
+        raise ValueError(f"elapsed is {_short(table['elapsed'])}, expected {low:g} to {high:g} frames")
     if "elapsed" in table and "time" in table:
         raise ValueError("elapsed and time are both given, expected one of them")
     if not isinstance(table.get("probabilities", False), bool):
@@ -277,6 +283,14 @@ def checked_header(table: dict[str, Any]) -> Header:
     if not isinstance(shape, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
         raise ValueError(f"shape is {_short(shape)}, expected a list of whole numbers")
     return table  # type: ignore[return-value]
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number >= 1; JSON may write it as 7.0."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 1 <= value < 2**53 or value != int(value):
+        raise ValueError(f"{name} is {_short(value)}, expected a whole number >= 1")
+    return int(value)
 
 
 def _short(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from knob_core import wrap
 from knob_core.data import CLASSES
-from knob_core.runtime.sources import GatedSource, Source, source_of
+from knob_core.runtime.sources import Source, source_of
 
 LOGITS = "logits"
 
@@ -23,14 +23,20 @@ class Model(NamedTuple):
 
 
 def load(what: str, device: str = "auto") -> Model:
-    """`what`: a shipped model's name, the path of a checkpoint or .onnx file, `module:function`, or "logits"."""
-    if what == LOGITS:
-        return Model(wrap.classifier(), LOGITS, None)
+    """`what`: a shipped model's name, a checkpoint or .onnx file, `module:function`, or "logits:K" for K classes."""
+    kind, _, classes = what.partition(":")
+    if kind == LOGITS:
+        source = wrap.classifier()
+        if classes:
+            if not classes.isdecimal() or int(classes) < 2:
+                raise ValueError(f"model is {what!r}, expected logits:K with K >= 2 classes")
+            source.num_classes = int(classes)
+        return Model(source, LOGITS, None)
     if what.endswith(".onnx"):
         from knob_core.serving.onnx_source import OnnxSource
 
-        source = OnnxSource(Path(what))
-        return Model(source, Path(what).stem, _names(source.num_classes))
+        onnx = OnnxSource(Path(what))
+        return Model(onnx, Path(what).stem, _names(onnx.num_classes))
     if ":" in what and not Path(what).exists():
         return Model(_own(what), what, None)
     gated = source_of(what, device)
@@ -51,6 +57,6 @@ def _own(what: str) -> Source:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"model is {what!r}, expected module:function that can be imported: {error}") from error
-    if isinstance(found, (Source, GatedSource)):
+    if isinstance(found, Source):
         return found
     return wrap.classifier(found)

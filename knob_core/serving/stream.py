@@ -6,14 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from knob_core.serving.messages import Answer, Frame, History, Reply
 
 HISTORY = 300  # frames
-RECENT = 8  # answers that a client which comes back is sent again
+RATE_OVER = 3.0  # s that the shown frame rate is smoothed over
+RECENT = 16  # replies that a client which comes back is sent again
 
 Sink = Callable[[Reply], None]
 Policy = Literal["newest", "refuse"]
@@ -55,7 +56,7 @@ class Ring:
         whole = ("frame", "label", "bare")
         return {n: (c.astype(int) if n in whole else c).tolist() for n, c in zip(NAMES, columns, strict=True)}  # type: ignore[return-value]
 
-    def flips(self, name: str = "label") -> float | None:
+    def flips(self, name: str) -> float | None:
         """Changes of the answer per 100 frames."""
         labels = self.rows()[:, NAMES.index(name)]
         return 100.0 * float(np.count_nonzero(np.diff(labels))) / (len(labels) - 1) if len(labels) > 1 else None
@@ -74,18 +75,29 @@ class Stream:
     row: int = -1  # none before the first frame
     accepted: int = 0  # last number that was taken from the client
     taken: int = 0  # last number that went into a batch
-    lost: int = 0  # frames that were dropped before the next one
+    stepped: int = 0  # last number that is in the state
+    lost: float = 0.0  # frames that were dropped before the next one
     waiting: deque[Waiting] = field(default_factory=deque)
     queued: bool = False  # among those that a batch is gathered from
     sink: Sink | None = None  # of the socket that is open
     seen: float = field(default_factory=time.monotonic)  # last sign of life
     knobs: tuple[float, float] | None = None  # where the slew limit lets them be
+    settled: int = 0  # last number that was answered
     last: Answer | None = None
-    recent: deque[Answer] = field(default_factory=lambda: deque(maxlen=RECENT))
+    recent: deque[tuple[int, Reply]] = field(default_factory=lambda: deque(maxlen=RECENT))
     ring: Ring = field(default_factory=Ring)
     answered: int = 0
     dropped: int = 0
     refused: int = 0
     tokens: float = 0.0  # frames that the rate limit allows now
     rate: float = 0.0  # frames/s, smoothed
-    picture: Any = None  # (h, w, 3) uint8, small
+    shown: int | None = None  # last label, for counting flips
+    left: tuple[int, int] = (-1, 0)  # (label that was left last, at which number)
+    picture: np.ndarray | None = None  # (h, w, 3) uint8, small
+    noted: float = 0.0  # s, monotonic: last answer
+
+    def note(self, now: float) -> None:
+        """One more frame was answered."""
+        self.answered += 1
+        passed, self.noted = max(now - self.noted, 1e-3), now
+        self.rate += (1.0 / passed - self.rate) * min(1.0, passed / RATE_OVER)

@@ -1,7 +1,8 @@
 """Streams of pictures whose content and corruption are under control.
 
-`controlled`: still pictures under a schedule of severity. `change`: the plan of a stream in which content and severity
-change, numpy only. `change_frames`: the pixels of such a plan.
+`controlled`: still pictures under a schedule of severity. `scenes`: pictures that change under such a schedule, numpy
+only; `scene_stream`: their pixels. `change`: the plan of a stream in which content and severity change, numpy only.
+`change_frames`: the pixels of such a plan.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from knob_core.streams.controlled import BLOCK as BLOCK
     from knob_core.streams.controlled import ControlledStream as ControlledStream
     from knob_core.streams.controlled import Frames as Frames
+    from knob_core.streams.scene_stream import SceneStream as SceneStream
 
 _MODULES = {
     "BLOCK": "controlled",
@@ -26,6 +28,7 @@ _MODULES = {
     "ChangeStreamKind": "change",
     "ControlledStream": "controlled",
     "Frames": "controlled",
+    "SceneStream": "scene_stream",
 }
 
 

@@ -1,7 +1,7 @@
 """A command u* for models that have none: trust the eye unless it is unsure or contradicts what was seen so far.
 
 u* = w . [1, H(now), H(seen), JS(now, seen)],  entropies H in units of log K, Jensen-Shannon divergence in bits.
-"Seen" is the observer: the logits through the gate's own recursion (DESIGN: static memory) with knobs of its own, so
+"Seen" is the observer: the logits through the gate's own recursion with knobs of its own, so
 that u* does not depend on where the operator's knobs stand, and is computed once per stream.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knob_core import metrics
 from knob_core._arrays import checks as check
 from knob_core.memories import PLAIN
 
@@ -43,8 +44,7 @@ def observe(z: np.ndarray, command: Command) -> np.ndarray:
 def features(z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:
     """(..., 4), each of order one for any number of classes."""
     z = np.stack(np.broadcast_arrays(z_now, z_seen)).astype(np.float64, copy=False)  # (2, ..., K)
-    p = np.exp(z - z.max(axis=-1, keepdims=True))
-    p /= p.sum(axis=-1, keepdims=True)
+    p = metrics.softmax(z)
     now, seen = entropy(p)
     divergence = entropy(p.mean(axis=0)) - (now + seen) / 2  # nats
     unit = np.log(z.shape[-1])

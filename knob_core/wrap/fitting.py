@@ -32,6 +32,7 @@ from knob_core.tuning import space
 from knob_core.tuning.search import minimise
 from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
 
+EYE = 0.3  # share of the frame in the answer, at the start
 STARTS = ((1.0, 0.4, 2.5), (1.0, 1.5, 2.5), (2.0, 0.1, 1.0))  # zeta, omega_n, b
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
@@ -145,7 +146,7 @@ def _choose(streams: Labelled, max_delay: float) -> Setting:
 
 def _pool(streams: Labelled) -> list[tuple[Setting, float]]:
     """Settings and their NLL, whatever the limit: the best fit, ever faster ones, and one that remembers nothing."""
-    starts = (Setting(zeta, omega_n, Attentive(a=0.0, b=b)) for zeta, omega_n, b in STARTS)
+    starts = (Setting(zeta, omega_n, Attentive(a=0.0, b=b, brake=1.0, eye=EYE)) for zeta, omega_n, b in STARTS)
     best, nll = min((fit_nll(streams, start) for start in starts), key=lambda found: found[1])
     found, omega_n = [(best, nll)], best.omega_n * FASTER
     while omega_n <= LIMITS["omega_n"][1] * 2:

@@ -15,6 +15,7 @@ import browser as real
 import made_cells
 import numpy as np
 import pytest
+from browser import knob
 from pages import drawn, opened
 
 from app.calibration import comparison, predictions
@@ -120,7 +121,7 @@ def test_a_drag_in_a_real_browser(folder: Path) -> None:
         opened(chrome, f"{server.url}/calibration") as page,
     ):
         drawn(page)
-        box = page.get_by_role("slider", name="ωₙ", exact=True).bounding_box()
+        box = knob(page, "ωₙ").bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         page.wait_for_timeout(3000)
         share = idle()

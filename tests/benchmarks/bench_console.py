@@ -108,7 +108,7 @@ def console_drag(page: Any, url: str, panel: str) -> dict[str, float]:
     page.wait_for_timeout(500)
     script = real.message(page)["runs"][0]
     page.evaluate(WATCH)
-    seconds = swing(page, page.get_by_role("slider", name="ζ", exact=True), across=False)
+    seconds = swing(page, real.knob(page, "ζ"), across=False)
     page.evaluate("knobLog.over = true")
     real.settle(page)
     log = page.evaluate("knobLog")

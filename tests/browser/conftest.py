@@ -65,7 +65,14 @@ def page(chrome: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def console(app: str, page: Any) -> Any:
-    """The console, drawn."""
+    """The console on one fixed picture, a ship, drawn."""
+    real.open_console(page, f"{app}/?image=1")
+    return page
+
+
+@pytest.fixture
+def scenes(app: str, page: Any) -> Any:
+    """The console as it opens, on scenes that change every 20 frames, drawn."""
     real.open_console(page, app)
     return page
 

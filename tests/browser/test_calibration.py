@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from browser import knob
 from pages import drawn, opened, settle
 
 pytestmark = pytest.mark.browser
@@ -35,7 +36,7 @@ WATCH = """
 
 def drag(page: Any, name: str, seconds: float) -> None:
     """Turn a knob to and fro with the mouse."""
-    box = page.get_by_role("slider", name=name, exact=True).bounding_box()
+    box = knob(page, name).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -61,7 +62,7 @@ def test_it_follows_a_drag_without_a_blink_and_without_a_rerun_of_the_script(chr
         settle(page)
         runs = page.evaluate("knobPart('figures').message.runs")
         assert runs[0] == script and runs[1] > 3  # only the fragment ran
-        page.get_by_role("slider", name="ωₙ", exact=True).focus()
+        knob(page, "ωₙ").focus()
         page.keyboard.press("End")
         page.locator('.card[data-id="ece_deb"] strong').filter(has_not_text=ece).wait_for()
 
@@ -89,23 +90,23 @@ def test_a_cell_by_keyboard_a_bin_by_pointer_and_the_pictures_in_them(chrome: An
 def test_the_knobs_are_the_same_on_every_page(chrome: Any, house: str) -> None:
     with opened(chrome, f"{house}/calibration?z=0.3&w=0.2") as page:
         before = drawn(page)
-        knob = page.get_by_role("slider", name="ωₙ", exact=True)
-        assert knob.get_attribute("aria-valuenow") == "0.2"
-        knob.focus()
+        dial = knob(page, "ωₙ")
+        assert dial.get_attribute("aria-valuenow") == "0.2"
+        dial.focus()
         page.keyboard.press("End")
         drawn(page, before)
         settle(page)
         page.get_by_role("link", name="Console").click()
         page.locator(".display[data-updates]").wait_for()
-        knob = page.get_by_role("slider", name="ωₙ", exact=True)
-        assert knob.get_attribute("aria-valuenow") == "3"
+        dial = knob(page, "ωₙ")
+        assert dial.get_attribute("aria-valuenow") == "3"
         assert "w=3" in page.url and "z=0.3" in page.url
-        knob.focus()
+        dial.focus()
         page.keyboard.press("Home")
         settle(page)
         page.get_by_role("link", name="Calibration").click()
         drawn(page)
-        assert page.get_by_role("slider", name="ωₙ", exact=True).get_attribute("aria-valuenow") == "0.02"
+        assert knob(page, "ωₙ").get_attribute("aria-valuenow") == "0.02"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

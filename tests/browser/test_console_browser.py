@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import drag, knob, message, open_console, settle, value
+from PIL import Image
 
 from app.figures.packed import unpack
 from knob_core import settings as settings_file
+from knob_core.palette import PALETTES
 from knob_core.settings import Settings
 
 pytestmark = pytest.mark.browser
@@ -80,7 +82,7 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
         """() => { const p = knobPart('scope'), s = p.scope, t = p.figure.data.find((t) => t.name === 'gate');
         const y = new Float32Array(Uint8Array.from(atob(t.y.bdata), (c) => c.charCodeAt(0)).buffer)[150];
         const ratio = devicePixelRatio, at = s.context.getImageData(
-          Math.round(s.axes.x.toPixel(150) * ratio), Math.round(s.axes.y2.toPixel(y) * ratio) - 2, 1, 5).data;
+          Math.round(s.axes.x.toPixel(150) * ratio), Math.round(s.axes.y3.toPixel(y) * ratio) - 2, 1, 5).data;
         return [[...at], p.palette.gate]; }"""
     )
     wanted = [int(colour[1][i : i + 2], 16) for i in (1, 3, 5)]
@@ -168,8 +170,8 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
     console.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
     said = console.locator(".at").inner_text()
     assert re.match(r"frame \d+\s+·\s+severity \d\.\d\d\s+·\s+gate 0\.\d\d\s+·\s+confidence 0\.\d\d", said), said
-    frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship, seen as (✕ )?(\w+)$", said)
-    seen = unpack(message(console)["film"]["every_frame"])[frame]
+    frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship .* now (✕ )?(\w+)$", said)
+    seen = unpack(console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'now').z"))[frame]
     short = console.evaluate("knobPart('scope').background.short")
     assert answer == [("✕ " if seen != 8 else "", short[seen])]
     framed = console.locator(".cell[data-here=true]")
@@ -199,8 +201,9 @@ def test_live_mode(console: Any) -> None:
     arrived = np.isfinite(before)
     np.testing.assert_array_equal(now[arrived], before[arrived])  # the past is not rewritten
     marks = [s for s in after["scope"]["shapes"] if s["line"]["color"] == "under"]
-    assert len(marks) == 1 and marks[0]["x0"] >= arrived.sum() - 1
-    turn = int(marks[0]["x0"])
+    assert len(marks) == 1 and marks[0]["type"] == "rect"  # one span a turn
+    turn = round(marks[0]["x0"] + 0.5)
+    assert turn >= arrived.sum() - 1
     assert abs(now[turn] - now[turn - 1]) < 0.25  # a turn does not reset the state
     console.wait_for_timeout(300)
     np.testing.assert_array_equal(unpack(message(console)["scope"]["data"][4]["y"]), now)  # paused
@@ -434,7 +437,14 @@ def test_export_and_load(console: Any) -> None:
 def test_the_picture_can_be_saved(console: Any) -> None:
     with console.expect_download() as caught:
         console.get_by_role("button", name="PNG").click()
-    assert Path(caught.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    with Image.open(caught.value.path()) as saved:
+        assert saved.format == "PNG" and saved.width > 2 * console.locator(".scope canvas").bounding_box()["width"]
+        pixels = np.asarray(saved.convert("RGB"))
+    for colour in ("gate", "confidence", "severity"):  # the scope is in it, in its colours
+        wanted = [int(PALETTES["light"][colour][i : i + 2], 16) for i in (1, 3, 5)]
+        assert (np.abs(pixels - np.array(wanted)).max(axis=-1) < 8).sum() > 100, colour
+    rows = pixels[2 * 34 : 2 * 86]  # the read-outs' numbers
+    assert (rows.max(axis=-1) < 80).sum() > 500
 
 
 def test_touch(app: str, chrome: Any) -> None:
@@ -473,3 +483,10 @@ def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, sche
     )
     assert inside
     page.close()
+
+
+def test_foreign_text_in_a_warning_is_no_link(app: str, page: Any) -> None:
+    open_console(page, app + "/?z=https://evil.example/a&mode=www.evil.example&m=me@evil.example")
+    said = page.get_by_test_id("stAlert")
+    assert "evil.example" in " ".join(said.all_inner_texts())
+    assert said.locator("a").count() == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import browser as real
 import pytest
-from browser import drag, value
+from browser import drag, knob, value
 
 pytestmark = pytest.mark.browser
 LINE = "**/knob-drag"
@@ -14,7 +14,7 @@ LINE = "**/knob-drag"
 
 def held(page: Any, symbol: str) -> None:
     """Take a knob and turn it for a while, without letting go."""
-    box = page.get_by_role("slider", name=symbol, exact=True).bounding_box()
+    box = knob(page, symbol).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()

@@ -43,7 +43,7 @@ WRONG = {
 
 def tab_to(page: Any, role: str, name: str) -> None:
     """Press Tab until the wanted control has the focus: no mouse, no shortcut."""
-    wanted = page.get_by_role(role, name=name, exact=True).first
+    wanted = page.get_by_role(role, name=re.compile(rf"(^|\s){re.escape(name)}$")).first
     for _ in range(60):
         if wanted.evaluate("el => el.getRootNode().activeElement === el"):
             return

@@ -8,6 +8,7 @@ from typing import Any
 import browser as real
 import numpy as np
 import pytest
+from browser import knob
 from console_answers import readouts
 from pages import opened
 from PIL import Image
@@ -46,7 +47,7 @@ def test_upload_turn_and_read_back(app: str, chrome: Any, tmp_path: Path) -> Non
 
         first = shown()
         assert first == pytest.approx(computed(), abs=0.051)
-        page.get_by_role("slider", name="ωₙ").first.focus()
+        knob(page, "ωₙ").focus()
         page.keyboard.press("End")
         real.settle(page)
         assert shown() == pytest.approx(computed(), abs=0.051) and shown() > first
@@ -83,4 +84,5 @@ def test_pictures_are_seen_by_the_shipped_model(app: str, chrome: Any, tmp_path:
     branches = Branches(*(x.numpy()[None] for x in outputs), labels[3:4], np.zeros(40, np.float32))
     predicted = respond(branches, Settings(zeta=hand["zeta"], omega_n=hand["omega_n"]))[0].predicted
     assert float(readouts(said)["flips"]["now"]) == pytest.approx(flips(predicted), abs=0.051)
-    assert list(unpack(said["film"]["every_frame"])) == list(predicted[0])
+    (now,) = [trace["z"] for trace in said["scope"]["data"] if trace["type"] == "ribbon"]
+    assert list(unpack(now)) == list(predicted[0])

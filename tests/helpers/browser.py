@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from typing import Any
 
@@ -49,7 +50,8 @@ def settle(page: Any) -> None:
 
 
 def knob(page: Any, symbol: str) -> Any:
-    return page.get_by_role("slider", name=symbol, exact=True)
+    """The dial of a symbol; its whole name is "damping ζ"."""
+    return page.get_by_role("slider", name=re.compile(rf"(^|\s){re.escape(symbol)}$"))
 
 
 def value(page: Any, symbol: str) -> float:

@@ -6,7 +6,6 @@ from typing import Any
 
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState
-from app.console.readouts import READOUTS
 from app.console.shown_stream import ShownStream
 
 
@@ -19,4 +18,4 @@ def answer(state: ConsoleState, stream: ShownStream) -> dict[str, Any]:
 
 def readouts(display: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The read-outs of a DisplayUpdate by their ids."""
-    return dict(zip((readout.id for readout in READOUTS), display["readouts"], strict=True))
+    return {readout["id"]: readout for readout in display["readouts"]}

@@ -11,9 +11,10 @@ import pandas as pd
 from app.console.stream_choice import CORRUPTION_NAMES
 from app.results.benchmark_tables import METHODS, METRICS, OUTPUTS
 from app.results.learning_curves import SUBSETS
+from knob_core import methods
+from knob_core.methods import GATED
 
 TRAINING = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
-GATED = ("knob-ia", "ode-lite", "knob-ode")
 SEEDS = (0, 1, 2)
 
 
@@ -70,7 +71,7 @@ def learning() -> pd.DataFrame:
                         row[f"auc_gca_{subset}"] = 0.5 + 0.21 * part + rng.normal(0, 0.01)
                     row |= {"polarisation": 0.02 + 0.1 * part, "saturated": 0.0}
                     row |= {"gate_clean": 0.5 + 0.25 * part, "gate_corrupted": 0.5 - 0.1 * part}
-                if method == "knob-ode":
+                if method in GATED and "zeta" in methods.METHODS[method].gate.knobs:
                     row |= {"zeta": 0.9 - 0.2 * part, "omega_n": 1 - 0.3 * part}
                 rows.append(row)
     return pd.DataFrame(rows)

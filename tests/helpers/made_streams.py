@@ -70,6 +70,16 @@ def assets(root: Path, methods: tuple[str, ...] = ("knob-ode", "ode-lite", "stat
         )
         stills = images[list(places)].transpose(0, 2, 3, 1)[:, None]
         film_strips.save(np.clip(stills + noise, 0, 255).astype(np.uint8), film_strips.path_of(key, root))
+    made = scenes(6, frames, 20)
+    name = "streams/shot_noise-step-mixed.npz"
+    save(made, root / name)
+    files[name] = hashlib.sha256((root / name).read_bytes()).hexdigest()
+    shown = tuple(range(frames // 20))
+    for method in methods:
+        key = library.StreamKey(method, 0, "shot_noise", "step", frames, shown, 6, 0, "mixed")
+        listed.append(library.entry(key, name))
+    where = made.content[0, film_strips.film_frames(frames)]
+    film_strips.save(images[where].transpose(0, 2, 3, 1)[None], film_strips.path_of(key, root))
     manifest = {
         "format": library.FORMAT,
         "corruptions": [],
@@ -91,3 +101,18 @@ def checkpoint(root: Path, method: str) -> None:
 
     torch.manual_seed(0)
     file.save(models.build(method, width=4).eval(), root / "checkpoints" / f"{method}-s0.safetensors")
+
+
+def scenes(realisations: int = 6, frames: int = 120, every: int = 20, seed: int = 0) -> Branches:
+    """Paths of one plan in which another picture, of another class, begins every so many frames."""
+    rng = np.random.default_rng(seed)
+    made = branches(1, realisations, frames, "step", seed, labels=np.zeros(1, np.int64))
+    picture = np.arange(frames) // every
+    labels = (3 * picture) % 10
+    shape = made.u_star.shape
+    z_static, z_dyn = (np.array([np.roll(z[:, t], labels[t], axis=-1) for t in range(frames)]).swapaxes(0, 1)
+                       for z in (made.z_static, made.z_dyn))  # fmt: skip
+    u_star = (made.u_star + rng.normal(0, 0.2, frames)).astype(np.float32)
+    whole = (np.broadcast_to(values, shape).astype(np.int64) for values in (labels, picture))
+    truth, content = whole
+    return Branches(z_static, z_dyn, u_star, truth, made.severity, content)

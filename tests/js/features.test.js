@@ -5,14 +5,19 @@ import { test } from "node:test";
 import { FEATURES } from "../../app/static/plot/features.js";
 import { Painter } from "../../app/static/plot/painter.js";
 import { DASHES } from "../../app/static/plot/strokes.js";
-import { valuesAt } from "../../app/static/display/scope_cursor.js";
+import { answerAt, valuesAt } from "../../app/static/display/scope_cursor.js";
 import { fakeCanvas } from "./fake_canvas.js";
 import { pack } from "./packed.js";
 
 /** @import { Figure } from "../../app/static/plot/figure_types.js" */
 
 const numbers = pack([0.2, 0.5, 0.8]);
-const palette = Object.fromEntries(["plot", "grid", "muted", "gate", "text", "wrong"].map((name) => [name, "#102030"]));
+const palette = Object.fromEntries(
+  ["plot", "grid", "muted", "gate", "text", "wrong", "class0", "class1", "onclass0", "onclass1"].map((name) => [
+    name,
+    "#102030",
+  ]),
+);
 
 /** @type {Figure} a figure with everything in it */
 const figure = {
@@ -49,15 +54,18 @@ const figure = {
       x0: 0,
       dx: 1,
       y0: 0,
+      ygap: 0,
       yaxis: "y2",
       colorscale: [
         [0, "wrong/0"],
         [1, "wrong"],
       ],
     },
+    { type: "ribbon", z: pack([0, 0, 1], "i2"), y0: 0, yaxis: "y2", xaxis: "x2", name: "now" },
   ],
   layout: {
     margin: { l: 40, r: 10, t: 10, b: 30 },
+    classes: ["cat", "dog"],
     xaxis: {
       range: [0, 2],
       anchor: "y",
@@ -120,7 +128,7 @@ function watched(value, kind, reads) {
       const inside = Reflect.get(target, key);
       if (typeof key !== "string") return inside;
       const axis = kind === "layout" && /^[xy]axis/.test(key);
-      const common = ["bar", "heatmap", "scatter"].includes(kind) && ["type", "xaxis", "yaxis"].includes(key);
+      const common = ["bar", "heatmap", "ribbon", "scatter"].includes(kind) && ["type", "xaxis", "yaxis"].includes(key);
       const owner = common ? "trace" : kind;
       if (!axis && kind !== "figure") reads.set(owner, (reads.get(owner) ?? new Set()).add(key));
       const path = kind === "figure" ? key : `${kind}.${key}`;
@@ -135,6 +143,7 @@ test("the painter reads every key in the list, and no other", () => {
   const { canvas } = fakeCanvas(600, 400);
   new Painter(canvas).draw(watched(figure, "figure", reads), palette, "sans-serif");
   valuesAt(watched(figure, "figure", reads), 1);
+  answerAt({ truth: pack([0, 0, 1], "i2"), short: ["cat", "dog"] }, watched(figure, "figure", reads), 1);
   const read = Object.fromEntries([...reads].map(([kind, keys]) => [kind, [...keys].sort()]));
   assert.deepEqual(read, FEATURES.keys);
 });

@@ -37,6 +37,19 @@ test("values and fractions are inverse to each other on the console's knobs", ()
   }
 });
 
+test("a knob that begins at 0 has fine, even steps there, and ratios far above", () => {
+  const damping = new KnobScale(0, 3, 0.05);
+  close(damping.fraction(0), 0);
+  close(damping.fraction(3), 1);
+  for (const value of [0, 0.003, 0.05, 0.7, 3]) close(damping.valueAt(damping.fraction(value)), value);
+  const step = (/** @type {number} */ value) => damping.valueAt(damping.fraction(value) + 0.02) - value;
+  assert.ok(step(0) < 0.005, `${step(0)} from 0`);
+  assert.ok(Math.abs(step(0.01) / step(0) - 1) < 0.05, "even near 0");
+  assert.ok(Math.abs(step(2) / step(1) - 2) < 0.01, "ratios above");
+  assert.ok(damping.allowed(damping.valueAt(0.002)) > 0, "the finest step from 0 is not rounded away");
+  assert.equal(damping.parse("0"), 0);
+});
+
 test("three digits, and four decimals at most", () => {
   assert.equal(roundValue(0.70001), 0.7);
   assert.equal(roundValue(0.045678), 0.0457);

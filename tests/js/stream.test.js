@@ -65,11 +65,26 @@ test("the cursor tells the traces that have `hover`, where they have a number", 
   assert.deepEqual(valuesAt(figure, 2), ["severity 3.00"]);
 });
 
-test("the cursor tells the answer, crossed where it is wrong", () => {
-  assert.deepEqual(answerAt(animals, 1), { wrong: false, words: ["true horse, seen as horse"] });
-  assert.deepEqual(answerAt(animals, 0), { wrong: true, words: ["true horse, seen as ✕ car"] });
-  assert.deepEqual(answerAt(animals, -1), { wrong: false, words: [] });
-  assert.deepEqual(answerAt({ ...animals, truth: -1 }, 0), { wrong: false, words: ["seen as car"] });
+test("the cursor tells every ribbon's class, crossed where it is wrong", () => {
+  const ribbon = (/** @type {string} */ name, /** @type {number[]} */ classes) => ({
+    type: "ribbon",
+    name,
+    y0: 0,
+    z: pack(classes, "i2"),
+  });
+  const figure = /** @type {Figure} */ ({
+    data: [ribbon("truth", [1, 1, 0]), ribbon("without Knob", [0, 1, 0]), ribbon("now", [1, 0, -1])],
+  });
+  const known = { truth: pack([1, 1, 0], "i2"), short: animals.short };
+  const words = ["true horse", "without Knob ✕ car", "now horse"];
+  assert.deepEqual(answerAt(known, figure, 0), { wrong: false, words });
+  assert.deepEqual(answerAt(known, figure, 1), {
+    wrong: true,
+    words: ["true horse", "without Knob horse", "now ✕ car"],
+  });
+  assert.deepEqual(answerAt(known, figure, 2).words, ["true car", "without Knob car"]); // nothing has arrived
+  const unknown = { truth: pack([-1, -1, -1], "i2"), short: animals.short };
+  assert.deepEqual(answerAt(unknown, figure, 1), { wrong: false, words: ["without Knob horse", "now car"] });
 });
 
 test("three streams are kept: the ones that came last", () => {

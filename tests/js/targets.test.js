@@ -32,6 +32,18 @@ test("cells go row by row from the top; the top row has the highest y", () => {
   });
 });
 
+test("cells of a dense grid touch: every pixel is in one", () => {
+  const dense = cellTargets({
+    ids: ["1", "0"],
+    names: ["ζ 2, ωₙ", "ζ 1, ωₙ"],
+    columns: ["0.1", "0.2", "0.4"],
+    text: ["a", "b", "c", "d", "e", "f"],
+    dense: true,
+  });
+  for (let py = 1; py < 200; py++) assert.ok(targetAt(dense, axes, 150, py));
+  assert.equal(targetAt(dense, axes, 250, 10)?.label, "ζ 2, ωₙ 0.4: c");
+});
+
 test("a target in pixels, and the one at a pixel", () => {
   assert.deepEqual(pixelBox(cells[0], axes).map(Math.round), [0, 8, 100, 84]);
   assert.equal(targetAt(cells, axes, 150, 150)?.id, "snow.3");

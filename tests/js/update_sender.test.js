@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { PATIENCE_MS, sendingGap, UpdateSender } from "../../app/static/knobs/update_sender.js";
+import { PATIENCE_MS, sendingGap, STALE_MS, UpdateSender } from "../../app/static/knobs/update_sender.js";
 
 /** @import { Controls } from "../../app/static/messages.js" */
 
@@ -11,6 +11,8 @@ let now = 0;
 let sent = [];
 let socketOpen = true;
 let shown = true;
+/** @type {boolean[]} */
+let marks = [];
 
 /** @param {number} ms */
 const pass = (ms) => {
@@ -26,6 +28,7 @@ function makeSender() {
     overSocket: (v) => socketOpen && keep("socket", v) > 0,
     throughStreamlit: (v) => keep("streamlit", v),
     isShown: () => shown,
+    showStale: (stale) => marks.push(stale),
   });
   /** @param {number} zeta @param {boolean} [settled] */
   const turn = (zeta, settled = false) => {
@@ -40,7 +43,7 @@ beforeEach(() => {
   mock.restoreAll();
   mock.timers.enable({ apis: ["setTimeout"] });
   mock.method(performance, "now", () => now);
-  [now, sent, socketOpen, shown] = [1000, [], true, true];
+  [now, sent, socketOpen, shown, marks] = [1000, [], true, true, []];
 });
 
 test("the gap: 0 when all is answered, 1.3 times Python's time and 20 ms, at least 45, 600 without an answer", () => {
@@ -149,4 +152,38 @@ test("controls that have left the page send nothing", () => {
   shown = false;
   turn(0.8, true);
   assert.deepEqual(sent, []);
+});
+
+test("what is shown is marked as stale when no answer comes, until one does", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  pass(STALE_MS - 1);
+  assert.deepEqual(marks, []);
+  pass(1);
+  assert.deepEqual(marks, [true]);
+  sender.acknowledge(1, 10);
+  assert.deepEqual(marks, [true, false]);
+  pass(2 * STALE_MS);
+  assert.deepEqual(marks, [true, false]); // nothing is awaited
+});
+
+test("answers that keep coming during a drag are not stale", () => {
+  const { sender, turn } = makeSender();
+  for (let i = 1; i <= 5; i++) {
+    turn(1 + i / 10);
+    pass(STALE_MS / 2);
+    sender.acknowledge(i, 10);
+  }
+  assert.deepEqual(marks, []);
+});
+
+test("a new session is told the values, in its own epoch", () => {
+  const { sender, turn } = makeSender();
+  turn(0.8);
+  socketOpen = false;
+  sender.startSession(0);
+  pass(PATIENCE_MS);
+  const last = sent.at(-1);
+  assert.deepEqual(last && [last[0], last[2]], ["streamlit", 0.8]);
+  assert.equal(sender.values.epoch, 0);
 });

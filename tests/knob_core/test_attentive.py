@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from knob_core import wrap
+from knob_core import metrics, wrap
 from knob_core.branches import Branches
 from knob_core.memories import Attentive, Gap, Inputs
 from knob_core.memories._attentive_loops import attend
@@ -17,8 +19,9 @@ from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml
 
 WEIGHTS = Attentive(
-    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8
-)
+    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3, u_mean=0.4,
+    u_scale=0.8,
+)  # fmt: skip
 
 
 def stream(streams: int = 4, frames: int = 60, classes: int = 5, seed: int = 0) -> Inputs:
@@ -53,9 +56,13 @@ def by_hand(z: np.ndarray, u: np.ndarray, zeta: float, omega_n: float, w: Attent
         h = min(omega / 2, zeta + np.sqrt(zeta**2 + 1))
         k = 2 / (1 / h + 2 * zeta + h)
         e = frame - m
-        m, v = m + k * (v + h * e), v + k * (e - (2 * zeta + h) * v)
+        m, v = m + k * (v + h * e), (1 - w.brake * k * h) * (v + k * (e - (2 * zeta + h) * v))
         n = (1 - k * h) * n + 1
-        answers.append(m * np.exp(w.t_0 - w.t_1 * conflict(m, frame) + w.t_2 * command + w.t_3 * np.log(n)))
+        p_m = softmax(m * np.exp(w.t_0 - w.t_1 * conflict(m, frame) + w.t_2 * command + w.t_3 * np.log(n)))
+        p_z, top = softmax(frame * np.exp(w.t_0)), int(m.argmax())
+        shares = [(p_m[top] - p_m[j]) / (p_m[top] - p_m[j] + p_z[j] - p_z[top]) for j in np.flatnonzero(p_z > p_z[top])]
+        share = min([w.eye, *(0.95 * tie for tie in shares)])
+        answers.append(np.log((1 - share) * p_m + share * p_z))
         gates.append(k * h)
     return answers, gates
 
@@ -132,6 +139,44 @@ def test_contradiction_opens_the_gate_and_agreement_leaves_it_shut() -> None:
     assert calm.z[0, 25].argmax() == 0  # without evidence the old class stays for long
 
 
+def test_a_brake_brings_the_memory_to_rest_where_the_gate_opened() -> None:
+    """With little damping the memory rings after a cut; with a full brake it stays at the new class."""
+    z = np.zeros((1, 60, 2))
+    z[:, :20, 0] = z[:, 20:, 1] = 6.0
+    overshoot = {}
+    for brake in (0.0, 1.0):
+        found = Attentive(a=0.0, b=3.0, eps=0.002, brake=brake).run_logits(z, 0.1, 0.8)
+        overshoot[brake] = float(found.z[0, 20:, 1].max() - 6.0)
+    assert overshoot[0.0] > 1.0
+    assert overshoot[1.0] < 0.2
+
+
+@given(st.integers(0, 10**6), st.floats(0.0, 1.0))
+@effort(max_examples=40, deadline=None)
+def test_the_eye_makes_the_answer_modest_and_leaves_its_class(seed: int, eye: float) -> None:
+    frames = stream(seed=seed)
+    calm = Attentive(a=0.0, b=2.0, d=1.0)
+    without = calm.run_logits(frames.z_dyn, 1.0, 0.3).z
+    seen = replace(calm, eye=eye).run_logits(frames.z_dyn, 1.0, 0.3).z
+    np.testing.assert_array_equal(seen.argmax(-1), without.argmax(-1))
+    p, p_m, p_z = (metrics.softmax(x) for x in (seen, without, np.asarray(frames.z_dyn)))
+    assert (p >= np.minimum(p_m, p_z) - 1e-12).all()
+    assert (p <= np.maximum(p_m, p_z) + 1e-12).all()
+    top = p_m.argmax(-1)[..., None]
+    doubted = np.take_along_axis(p_z, top, -1) < np.take_along_axis(p_m, top, -1)
+    assert (p.max(-1)[doubted[..., 0]] <= p_m.max(-1)[doubted[..., 0]] + 1e-12).all()
+
+
+def test_a_table_without_brake_and_eye_has_neither() -> None:
+    """Files that were written before there were any: the answer is m with its temperature, as it was."""
+    table = {name: value for name, value in WEIGHTS.to_dict().items() if name not in ("brake", "eye")}
+    old = Attentive.from_dict(table)
+    assert (old.brake, old.eye) == (0.0, 0.0)
+    found = old.run(stream(), 0.7, 0.4)
+    ratio = found.z[:, -1] / found.state[:, :-1, 0]
+    np.testing.assert_allclose(ratio, ratio[:, :1] + np.zeros_like(ratio), rtol=1e-12)
+
+
 def test_the_gate_is_the_share_of_the_eye() -> None:
     frames = stream()
     state = WEIGHTS.run(Inputs(*(x[:, :20] for x in frames)), 0.7, 0.4).state
@@ -149,7 +194,10 @@ def test_nothing_grows_without_bound(seed: int, zeta: float, omega_n: float, a: 
     assert ((found.g > 0) & (found.g <= 1)).all()
 
 
-@pytest.mark.parametrize(("name", "value"), [("tau", 0.0), ("eps", 1.5), ("b", np.nan), ("a", True), ("u_scale", -1.0)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("tau", 0.0), ("eps", 1.5), ("b", np.nan), ("a", True), ("u_scale", -1.0), ("brake", 2.0), ("eye", -0.1)],
+)
 def test_bad_weights_are_named(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} is"):
         Attentive(**{name: value})

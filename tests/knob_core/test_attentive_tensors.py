@@ -9,7 +9,8 @@ import torch
 from knob_core.memories import OFF, PLAIN, Attentive, Gap, Inputs, _attentive_tensors
 from knob_core.memories._attentive_loops import Weights
 
-WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8)
+WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3,
+                    u_mean=0.4, u_scale=0.8)  # fmt: skip
 MEMORIES = {
     "off": OFF,
     "plain": PLAIN,
@@ -76,8 +77,8 @@ def test_logits_too_far_apart_for_the_number_format_stay_finite() -> None:
 
 
 def answer(values: torch.Tensor) -> torch.Tensor:
-    """The logits after four frames, of weights (10,), zeta and omega_n."""
-    weights, zeta, omega_n = Weights(*values[:10]), values[10], values[11]
+    """The logits after four frames, of weights (12,), zeta and omega_n."""
+    weights, zeta, omega_n = Weights(*values[:12]), values[12], values[13]
     state, one = None, torch.ones(3, dtype=torch.float64)
     for now in stream(4, seed=2):
         z, u = torch.from_numpy(now.z_dyn), torch.from_numpy(now.u_star)
@@ -89,7 +90,9 @@ def answer(values: torch.Tensor) -> torch.Tensor:
 
 def test_gradients_reach_weights_and_knobs() -> None:
     values = torch.tensor(
-        [-2.0, 0.5, 0.7, 0.4, 1.1, 0.98, 0.1, 1.0, 0.2, 0.3, 0.8, 0.2], dtype=torch.float64, requires_grad=True
+        [-2.0, 0.5, 0.7, 0.4, 1.1, 0.98, 0.1, 1.0, 0.2, 0.3, 0.5, 0.3, 0.8, 0.2],
+        dtype=torch.float64,
+        requires_grad=True,
     )
     assert torch.autograd.gradcheck(answer, (values,))
     answer(values).square().sum().backward()

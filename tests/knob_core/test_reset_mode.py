@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from knob_core import fusion, gate, metrics, reset_mode
@@ -77,6 +77,7 @@ def test_a_temperature_divides_the_logits() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 99), samples=st.integers(1, 90), levels=st.integers(1, 40), bins=st.integers(1, 20))
+@example(seed=0, samples=18, levels=4, bins=19)  # fewer samples than bins, and not fifteen bins
 def test_all_cells_at_once_are_each_cell_alone(seed: int, samples: int, levels: int, bins: int) -> None:
     """Also with many equal confidences, which no bin may part, and with fewer samples than bins."""
     rng = np.random.default_rng(seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -99,3 +101,16 @@ def test_static_closes_the_gate() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match="method is 'magic'"):
         respond(made(), Settings(), "magic")
+
+
+@pytest.mark.parametrize(
+    "setting", [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}], ids=str
+)
+def test_a_temperature_changes_how_sure_and_not_what(setting: dict[str, Any]) -> None:
+    b = made()
+    plain, modest = (respond(b, Settings(temperature=t, **setting))[0] for t in (1.0, 2.5))
+    np.testing.assert_array_equal(plain.probabilities, respond(b, Settings(**setting))[0].probabilities)  # bit for bit
+    np.testing.assert_array_equal(plain.predicted, modest.predicted)
+    np.testing.assert_allclose(modest.probabilities, metrics.softmax(np.log(plain.probabilities) / 2.5), atol=1e-6)
+    assert (modest.p_max < plain.p_max).all()
+    np.testing.assert_array_equal(plain.g, modest.g)

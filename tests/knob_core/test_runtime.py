@@ -87,7 +87,9 @@ def test_a_loop_equals_the_batch_while_the_knobs_move_with_memory():
 
 
 @pytest.mark.parametrize(
-    "setting", [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}], ids=str
+    "setting",
+    [{}, {"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}, {"temperature": 2.5}],
+    ids=str,
 )
 @pytest.mark.parametrize("method", models.METHODS)
 def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
@@ -647,9 +649,9 @@ def test_a_gap_is_answered_in_the_shape_of_the_frames_before_it():
     assert np.ndim(single.step(np.array([1.0, 2.0])).label) == np.ndim(single.step(None).label) == 0
 
 
-def test_a_loaded_state_leaves_the_goals_of_the_settings_file() -> None:
+def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> None:
     goals = Goals(delay=3)
-    stream = KnobStream(wrap.classifier(lambda frames: frames), settings=Settings(goals=goals))
+    stream = KnobStream(wrap.classifier(lambda frames: frames), settings=Settings(goals=goals, temperature=1.7))
     stream.step(np.zeros((1, 4)))
     stream.load_state_dict(stream.state_dict())
-    assert stream.settings.goals == goals
+    assert stream.settings.goals == goals and stream.temperature == 1.7

@@ -21,6 +21,7 @@ knobs = st.builds(
     memory=st.booleans(),
     mode=st.sampled_from(settings.MODES),
     frame_rate=st.floats(0.1, 1000),
+    temperature=st.floats(0.05, 20),
     goals=st.builds(Goals, delay=st.none() | st.floats(0, 1000), accuracy=st.none() | st.floats(0, 1)),
 )
 

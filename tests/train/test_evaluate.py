@@ -14,6 +14,7 @@ from knob_core.corruptions import NAMES, TEST, TRAINING
 from knob_core.data import cifar10c
 from knob_core.data.pixels import to_unit
 from knob_core.library import result_tables
+from knob_core.methods import GATED
 from knob_core.metrics import temperature_scaling
 from tests.helpers import tiny_family
 from train import corrupt, evaluate
@@ -54,7 +55,7 @@ def run(folder: Path, out: str = "results", *more: str) -> int:
 
 def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> None:
     cells = result_tables.read(done / "results" / "cells.csv")
-    assert len(cells) == 5 * (1 + 5 * len(SOME))
+    assert len(cells) == len(models.METHODS) * (1 + 5 * len(SOME))
     assert not cells.duplicated(["method", "seed", "corruption", "severity"]).any()
     assert set(cells["corruption"]) == {"clean", *SOME}
     assert set(UNITS) == {"clean", *NAMES}  # what is evaluated unless told
@@ -62,7 +63,7 @@ def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> Non
     for output in ("fused", "fused_t_clean", "fused_t_corrupted"):
         for metric in cell_metrics.METRICS:
             assert cells[f"{output}_{metric}"].notna().all()
-    gated = cells["method"].isin(["knob-ia", "ode-lite", "knob-ode"])
+    gated = cells["method"].isin(GATED)
     assert cells.loc[gated, "dyn_nll"].notna().all()
     assert cells.loc[~gated, "dyn_nll"].isna().all()
 
@@ -111,7 +112,8 @@ def test_tables_are_made_where_the_caches_lie(done: Path, monkeypatch: pytest.Mo
 
 def test_temperatures_are_fitted_on_held_out_images(done: Path) -> None:
     fitted = result_tables.read(done / "results" / "temperatures.csv")
-    assert len(fitted) == 2 * 2 + 3 * 4  # two single outputs, three gated ones in two modes; two sets of images
+    gated = len(GATED)
+    assert len(fitted) == 2 * (len(models.METHODS) - gated) + 4 * gated  # two sets of images; gated: in two modes
     assert fitted["temperature"].between(0.05, 20).all()
     images, labels, _ = data.load_sample()
     (static,) = branch_outputs.load([done / "checkpoints" / "static-s0.safetensors"])
@@ -127,7 +129,7 @@ def test_probes_are_written_for_every_gated_method_in_both_modes(done: Path) -> 
     e1, e2 = (result_tables.read(done / "results" / f"{name}.csv") for name in ("e1", "e2_test"))
     for frame in (e1, e2):
         assert set(zip(frame["method"], frame["mode"], strict=True)) == {
-            (method, mode) for method in ("knob-ia", "ode-lite", "knob-ode") for mode in models.MODES
+            (method, mode) for method in GATED for mode in models.MODES
         }
     assert (e1["t_eff_q25"].dropna() >= 1).all()
     assert (e1["csr_q75"].dropna() <= 1).all()

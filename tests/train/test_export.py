@@ -11,6 +11,7 @@ import torch
 from knob_core import checkpoint, models
 from knob_core.memories import KINDS, Attentive
 from knob_core.runtime import KnobStream
+from knob_core.settings import HOME, Settings
 from train import export
 
 pytestmark = pytest.mark.slow  # one export takes ten seconds
@@ -52,8 +53,8 @@ def test_the_model_of_these_tests_moves():
     assert u_star.std() > 0.3 and u_star.abs().max() > 1 and (z_static - z_dyn).abs().mean() > 1
 
 
-def eager(model: models.GatedClassifier):
-    frame = export.Frame(model)
+def eager(model: models.GatedClassifier, settings: Settings = HOME):
+    frame = export.Frame(model, settings)
 
     def call(inputs):
         with torch.inference_mode():
@@ -75,7 +76,7 @@ def test_all_that_the_frame_function_says_is_what_the_runtime_says(kind):
     model, rng = make("knob-ode"), np.random.default_rng(1)
     call, stream = eager(model), KnobStream(model, device="cpu", zeta=0.7, omega_n=0.3)
     stream.memory = kind
-    state = export.first_state(2, model.num_classes)
+    state = export.first_state(2, model.num_classes, model.dynamics)
     shared = {"zeta": np.float32(0.7), "omega_n": np.float32(0.3), "dt": np.float32(1.0)}
     for _ in range(20):
         images = export._patches(2, rng).astype(np.float32)
@@ -87,6 +88,16 @@ def test_all_that_the_frame_function_says_is_what_the_runtime_says(kind):
         clear = wanted.t_eff < 50  # T_eff is a ratio with a margin near 0 below it
         assert clear.any()
         np.testing.assert_allclose(outputs["t_eff"][clear], wanted.t_eff[clear], rtol=1e-3)
+
+
+def test_a_setting_s_temperature_and_weights_are_constants_of_the_file():
+    model = make("knob-ode")
+    setting = Settings(temperature=2.5, weights=Attentive(a=0.9, b=1.0))
+    about = export.about(model, setting)
+    assert about["temperature"] == 2.5 and Attentive.from_dict(about["attentive"]) == setting.weights
+    call = eager(model, setting)
+    assert export.largest_difference(model, call, settings=setting) <= 5e-6
+    assert export.largest_difference(model, call) > export.TOLERANCE  # without them it is another answer
 
 
 def test_a_model_without_weights_has_the_ones_for_any_classifier():
@@ -153,8 +164,8 @@ def test_the_torch_file_says_what_it_is(exported):
 
 def test_a_file_that_disagrees_is_not_kept(tmp_path, monkeypatch, capsys):
     checkpoint.save(make("knob-ia"), tmp_path / "model.safetensors")
-    monkeypatch.setattr(export, "largest_difference", lambda *_: 2e-4)
-    monkeypatch.setitem(export.FORMATS, "torch", (".pt2", lambda _, path: path.write_bytes(b""), lambda _: None))
+    monkeypatch.setattr(export, "largest_difference", lambda *_, **__: 2e-4)
+    monkeypatch.setitem(export.FORMATS, "torch", (".pt2", lambda _, path, __: path.write_bytes(b""), lambda _: None))
     assert export.main([str(tmp_path / "model.safetensors"), "--out", str(tmp_path), "--format", "torch"]) == 1
     assert "2.0e-04" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]

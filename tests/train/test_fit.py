@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 
 from knob_core import checkpoint
 from train import fit
-from train.training import loop, saved_state
+from train.training import loop, run_lock, saved_state
 
 State = dict[str, torch.Tensor]
 
@@ -173,3 +173,39 @@ def test_the_curriculum_climbs_as_the_paper_says() -> None:
     tops = [loop.top_severity(fit.RECIPES["pocket"], 0, epoch) for epoch in (0, 5, 6, 11, 12, 19)]
     assert tops == [2, 2, 3, 3, 5, 5]
     assert loop.top_severity(fit.RECIPES["pocket"], 1, 0) == 5
+
+
+def test_two_processes_do_not_train_one_run(tmp_path: Path) -> None:
+    """The second one is told who is at work, and the first one ends as if it had been alone."""
+    pid = in_a_child(lambda: slowly(tmp_path))
+    folder = tmp_path / "pocket" / "knob-ode-s0"
+    try:
+        while not (folder / "state.safetensors").exists():
+            time.sleep(0.05)
+        with pytest.raises(OSError, match=f"process {pid} trains in .*knob-ode-s0; wait for it"):
+            tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)  # a killed one leaves no lock behind
+
+
+def test_a_second_process_waits_for_the_encoder(tmp_path: Path) -> None:
+    with run_lock.locked(tmp_path):
+        pid = in_a_child(lambda: run_lock.locked(tmp_path, wait=True).__enter__())
+        time.sleep(0.2)
+        assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_held_out_pictures_are_not_trained_on(tmp_path: Path) -> None:
+    place = tiny_run.place(tmp_path)
+    (training, _), (held, _) = place.split(replace(tiny_run.WARM_TINY, limit=160, validation=40))
+    assert len(training) == 160 and len(held) == 40
+    with pytest.raises(ValueError, match="limit is 200, expected at most 160, since 40 of 200 are held out"):
+        place.split(replace(tiny_run.WARM_TINY, limit=200, validation=40))
+
+
+def test_a_recipe_that_nothing_can_be_trained_with_is_a_wrong_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fit.main(["--method", "static", "--set", "batch=7"]) == 2
+    assert capsys.readouterr().err == "train.fit: batch is 7, expected a multiple of chunk, which is 64\n"

@@ -38,7 +38,7 @@ def test_a_model_that_half_precision_hurts_stays_home(
     earlier.parent.mkdir()
     earlier.write_bytes(b"what shipped before")
     with pytest.raises(ValueError, match=r"from 0\.900 to 0\.800; not shipped"):
-        ship.ship(finished, tmp_path / "shipped")
+        ship.ship(finished, tmp_path / "shipped", even_if_worse=True)
     assert earlier.read_bytes() == b"what shipped before"
     assert list(earlier.parent.iterdir()) == [earlier]
 
@@ -52,6 +52,52 @@ def test_a_trimmed_run_ships_as_trimmed(finished: Path, tmp_path: Path, monkeypa
     trimmed = finished.with_name("trimmed.safetensors")
     checkpoint.save(checkpoint.load(finished), trimmed, {"seed": 2, "trim": {"offset": -1.0}})
     shipped: list[Path] = []
-    monkeypatch.setattr(ship, "ship", shipped.append)
+    monkeypatch.setattr(ship, "ship", lambda path, even_if_worse: shipped.append(path))
     assert ship.main(["--runs", str(tmp_path / "runs")]) == 0
     assert shipped == [trimmed]
+
+
+@pytest.mark.parametrize(
+    ("ships", "says"),
+    [
+        ({"clean_accuracy": 0.9, "corrupted_accuracy": 0.8}, None),
+        ({"clean_accuracy": 0.85, "corrupted_accuracy": 0.84}, None),
+        ({"clean_accuracy": 0.9, "corrupted_accuracy": 0.81}, "validation accuracy is 0.8500, and 0.8550 ships"),
+        (None, "does not tell its validation accuracy"),
+    ],
+)
+def test_only_what_is_not_worse_replaces_what_ships(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ships: dict[str, float] | None, says: str | None
+) -> None:
+    monkeypatch.setattr(ship, "sample_accuracy", lambda model: 0.5)
+    model, mine = checkpoint.load(finished), {"clean_accuracy": 0.9, "corrupted_accuracy": 0.8}
+    checkpoint.save(model, finished, {"seed": 2, "history": mine})
+    target = tmp_path / "shipped" / "knob-ia-s2.safetensors"
+    checkpoint.save(model, target, {"seed": 2, "history": ships})
+    before = target.read_bytes()
+    if says is None:
+        ship.ship(finished, target.parent)
+    else:
+        with pytest.raises(ship.Worse, match=says):
+            ship.ship(finished, target.parent)
+        assert target.read_bytes() == before
+        ship.ship(finished, target.parent, even_if_worse=True)
+    assert target.read_bytes() != before
+
+
+def test_what_is_refused_keeps_no_other_run_from_shipping(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = tmp_path / "runs" / "pocket" / "static-s0" / "final.safetensors"
+    second.parent.mkdir()
+    second.write_bytes(b"")
+    asked: list[Path] = []
+
+    def refuses_the_first(path: Path, even_if_worse: bool) -> None:
+        asked.append(path)
+        if path == finished:
+            raise ship.Worse(f"{path}: not shipped")
+
+    monkeypatch.setattr(ship, "ship", refuses_the_first)
+    assert ship.main(["--runs", str(tmp_path / "runs")]) == 1 and asked == [finished, second]
+    assert f"{finished}: not shipped" in capsys.readouterr().err

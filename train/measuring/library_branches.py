@@ -1,4 +1,4 @@
-"""Branch outputs for the library that ships: the sample under 95 cells, controlled streams, and probe E-3's streams."""
+"""Branch outputs for the library that ships: the sample under 95 cells, streams, and probe E-3's streams."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from knob_core import data
 from knob_core.branches import Branches
 from knob_core.corruptions import NAMES
-from train.measuring import stream_images
+from train.measuring import scene_images, stream_images
 from train.measuring.branch_cache import BranchCache, fill_all
 from train.measuring.branch_outputs import Member
 from train.measuring.cell_images import CellPixels
+from train.measuring.scene_images import ScenePixels
 from train.measuring.stream_images import StreamPixels
 
 SHIPPED_SEED = 0  # all streams, tones and cells of this one; of the others what the claims need
@@ -32,23 +33,33 @@ class LibraryBranches:
         self.places = stream_images.stills(self.labels)
         stills = self.images[list(self.places)]
         self.library = StreamPixels(stills, stream_images.library(), NOISE_SEED)
+        self.scenes = ScenePixels(self.images, self.labels, scene_images.units(), NOISE_SEED)
         self.probe = StreamPixels(stills, stream_images.tones() | stream_images.step(), NOISE_SEED)
         first = [member for member in members if member.seed == SHIPPED_SEED]
         if not first:
             raise ValueError(f"no checkpoint of seed {SHIPPED_SEED}, which is the one whose branches ship")
         self.sample_cache = BranchCache(cache, CellPixels(self.images, self.labels, NOISE_SEED), first)
         self.library_cache = BranchCache(cache, self.library, first)
+        self.scene_cache = BranchCache(cache, self.scenes, first)
         self.claims_cache = BranchCache(cache, self.library, members)
         self.probe_cache = BranchCache(cache, self.probe, [member for member in members if member.gated])
 
     def fill(self, rank: int = 0, world: int = 1) -> None:
         work = [
             (self.library_cache, tuple(self.library.streams)),
+            *self._scene_work(),
             (self.sample_cache, NAMES),
             (self.probe_cache, tuple(self.probe.streams)),
             (self.claims_cache, tuple(unit for unit in CLAIMED if unit in self.library.streams)),
         ]
         fill_all(work, rank, world)
+
+    def fill_scenes(self, rank: int = 0, world: int = 1) -> None:
+        """The streams in which scenes change, and nothing else."""
+        fill_all(self._scene_work(), rank, world)
+
+    def _scene_work(self) -> list[tuple[BranchCache, tuple[str, ...]]]:
+        return [(self.scene_cache, tuple(self.scenes.units))]
 
     def branches(self, member: Member, pixels: StreamPixels, cache: BranchCache, unit: str) -> Branches:
         """A stream's outputs, path by path."""

@@ -18,7 +18,7 @@ from train.measuring.library_branches import NOISE_SEED, LibraryBranches
 
 
 def write(made: LibraryBranches, root: Path) -> int:
-    """Write branches, streams and the manifest under `root`; gives the number of bytes.
+    """Write branches, controlled streams and the manifest under `root`; gives the number of bytes.
 
     Files are called after their weights; new ones come before the listing and old ones go after it, so a kill leaves a
     listing whose files are all there.
@@ -26,23 +26,23 @@ def write(made: LibraryBranches, root: Path) -> int:
     cells, streams = [], []
     written: dict[str, str] = {}  # file -> SHA-256
     for member in made.sample_cache.members:
-        name = f"branches/{_short(member)}.npz"
+        name = f"branches/{short(member)}.npz"
         if name not in written:
             units = [made.sample_cache.load(member, unit) for unit in NAMES]
             parts = [part for unit in units for part in unit]  # corruption by corruption, severity by severity
             arrays = (np.stack([getattr(part, a) for part in parts]) for a in ("z_static", "z_dyn", "u_star"))
             library.save(root / name, *arrays, labels=made.labels.astype(np.int16))
-            written[name] = _sha256(root / name)
+            written[name] = sha256(root / name)
         cells.append({"method": member.method, "seed": member.seed, "noise_seed": NOISE_SEED, "file": name})
         for corruption in stream_images.CORRUPTIONS:
             for schedule in stream_images.LIBRARY_SCHEDULES:
                 unit = stream_images.unit(corruption, schedule)
-                name = f"streams/{_short(member)}/{unit}.npz"
+                name = f"streams/{short(member)}/{unit}.npz"
                 if name not in written:
                     b = made.branches(member, made.library, made.library_cache, unit)
                     labels, severity = b.labels.astype(np.int16), b.severity.astype(np.float32)
                     library.save(root / name, b.z_static, b.z_dyn, b.u_star, labels=labels, severity=severity)
-                    written[name] = _sha256(root / name)
+                    written[name] = sha256(root / name)
                 key = StreamKey(
                     member.method, member.seed, corruption, schedule, stream_images.FRAMES, made.places,
                     stream_images.REALISATIONS, NOISE_SEED,
@@ -67,9 +67,11 @@ def write(made: LibraryBranches, root: Path) -> int:
     return sum((root / name).stat().st_size for name in written)
 
 
-def _short(member: Member) -> str:
+def short(member: Member) -> str:
+    """The name of a model's folder: its seed and its weights."""
     return f"s{member.seed}-{member.branches[:8]}"
 
 
-def _sha256(path: Path) -> str:
+def sha256(path: Path) -> str:
+    """Of a file's bytes, as the manifest has it."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -16,7 +16,7 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import commands
 from train.measuring.stream_tables import FIRST
-from train.report import filters, markdown_tables, published, readings, readme
+from train.report import filters, markdown_tables, published, readings, readme, sensitivity
 from train.report.claims import claims
 from train.report.result_set import Results
 
@@ -79,6 +79,7 @@ def document(results: Results, figures: str) -> str:
         "Measured / theory, mean over seeds; times in frames:",
         markdown_tables.step_table(results),
         *filters.section(results, picture("change_filters", "Excess flips and NLL against mean delay, every filter")),
+        *sensitivity.section(results, picture("sensitivity", "Maps of six measures over damping and frequency")),
         "## Streams: what an operator gets",
         f"Frames before the {FIRST}th are left out. ECE_deb of a perfectly calibrated predictor on one "
         "stream: about "

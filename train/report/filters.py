@@ -1,7 +1,8 @@
 """Attentive memory beside its rivals on change streams: the report's table, figure and sentences.
 
-From assets/results/change_filters.csv (`train.compare_filters test`): one row a model, kind of stream, filter and mean
-delay, with intervals over streams.
+From what `train.change_benchmark measure` writes into assets/results: change_filters and change_ablations (a row a
+model, kind of stream, filter and mean delay, with intervals over streams), change_home and change_groups (at the home
+setting: all together, by corruption, by kind of severity), memory_surface and memory_learned (NLL over the knobs).
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from knob_core.rivals import RIVALS, WITH_COMMAND
 from train.report.result_set import Results, markdown, number
 
 FILE, HOME_FILE, SURFACE_FILE = "change_filters", "change_home", "memory_surface"
+ABLATIONS_FILE, GROUPS_FILE, LEARNED_FILE, OUTSIDE_FILE = (
+    "change_ablations", "change_groups", "memory_learned", "outside_models",
+)  # fmt: skip
+BARE, OURS_AT_HOME = "without Knob", "attentive memory at home"
 OURS = {"attentive": "**attentive memory**", "attentive-single": "**attentive memory**"}
 MODELS = {"knob-ode": "Knob-ODE's fused logits with u*", "static": "a single classifier (Static), no u*"}
 KINDS = {"mixed": "a cut every 40 frames", "fast": "every 15", "slow": "every 120"}
@@ -44,7 +49,79 @@ def table(results: Results, model: str, kind: str) -> str:
 
 
 def name_of(key: str) -> str:
-    return OURS.get(key) or (RIVALS | WITH_COMMAND)[key].NAME
+    known = RIVALS | WITH_COMMAND
+    return OURS.get(key) or (known[key].NAME if key in known else key)  # an ablation is its own name
+
+
+def ablations(results: Results) -> str:
+    """Ours with one part taken away and everything else tuned anew, means over seeds."""
+    frame = results[ABLATIONS_FILE]
+    means = over_seeds(frame)
+    delays = [column for column in means.columns if column != "nll"]
+    worse = frame.groupby(["filter", "delay"])[["ours_less", "ours_less_low", "ours_less_high"]].mean()
+    lines = []
+    for key, row in means.iterrows():
+        cells = [f"{number(row[d])} ({number(-worse.loc[(key, d), 'ours_less'])})" for d in delays]
+        lines.append([name_of(str(key)), *(cells if key not in OURS else [number(row[d]) for d in delays]),
+                      number(row["nll"], 3)])  # fmt: skip
+    return markdown(["excess flips at a mean delay of", *(f"{delay:g}" for delay in delays), "best NLL"], lines)
+
+
+def groups(results: Results, model: str, by: str) -> str:
+    """At home, one row a corruption or kind of severity: excess flips with their band, and what they cost."""
+    frame = results[GROUPS_FILE]
+    part = frame[frame["model"].str.startswith(f"{model}-s") & (frame["by"] == by)]
+    means = part.groupby(["name", "setting"], sort=False).mean(numeric_only=True)
+    lines = []
+    for name in dict.fromkeys(part["name"]):
+        bare, ours = means.loc[(name, BARE)], means.loc[(name, OURS_AT_HOME)]
+        others = means.loc[name].drop([BARE, OURS_AT_HOME, "plain memory at home"], errors="ignore")
+        best = others["excess_flips"].idxmin()
+        lines.append([
+            str(name).replace("_", " "), number(bare["excess_flips"]),
+            f"{number(ours['excess_flips'])} [{number(ours['low'])}, {number(ours['high'])}]",
+            f"{number(others.loc[best, 'excess_flips'])} ({str(best).removesuffix(', same delay')})",
+            f"{number(bare['delay_mean'])} / {number(ours['delay_mean'])} / {number(others.loc[best, 'delay_mean'])}",
+            f"{number(100 * bare['accuracy'], 1)} / {number(100 * ours['accuracy'], 1)}",
+            f"{number(bare['nll'], 3)} / {number(ours['nll'], 3)}",
+            f"{number(bare['sure_wrong'])} / {number(ours['sure_wrong'])}",
+        ])  # fmt: skip
+    head = [by, "flips without Knob", "ours at home", "best rival of the same delay", "delay: without / ours / rival",
+            "accuracy %", "NLL", "confident errors"]  # fmt: skip
+    return markdown(head, lines)
+
+
+def learned(results: Results) -> str:
+    """The knobs that the likelihood asks for, model by model and mean gap by mean gap."""
+    frame = results[LEARNED_FILE]
+    kinds = [kind for kind in ("fast", "mixed", "slow") if kind in set(frame["kind"])]
+    lines = []
+    for name, part in frame.groupby("model"):
+        by_kind = part.set_index("kind")
+        lines.append([str(name), *(f"ζ {number(by_kind.loc[kind, 'zeta'])}, ω_n {number(by_kind.loc[kind, 'omega_n'])} "
+                                   f"({number(by_kind.loc[kind, 'nll'], 3)})" for kind in kinds)])  # fmt: skip
+    return markdown(["", *(f"{kind}, {KINDS[kind]}" for kind in kinds)], lines)
+
+
+def surface(results: Results, kind: str = "mixed") -> str:
+    """NLL over the knobs on validation streams: Knob-ODE, means over seeds."""
+    frame = results[SURFACE_FILE]
+    part = frame[frame["model"].str.startswith("knob-ode-s") & (frame["kind"] == kind)]
+    table = part.pivot_table(index="zeta", columns="omega_n", values="nll")
+    lines = [
+        [f"ζ {zeta:.2g}", *(number(x, 3) for x in row)] for zeta, row in zip(table.index, table.values, strict=True)
+    ]
+    return markdown(["NLL", *(f"ω_n {omega:.2g}" for omega in table.columns)], lines)
+
+
+def outside(results: Results) -> str:
+    """Pretrained classifiers of others (`train.outside`): every contender on the half that nothing was fitted on."""
+    lines = [
+        [f"{row.model}: {row.contender}", number(row.nll, 4), number(100 * row.accuracy), number(row.excess_flips),
+         number(row.delay), number(row.confident_errors)]
+        for row in results[OUTSIDE_FILE].itertuples()
+    ]  # fmt: skip
+    return markdown(["", "NLL", "accuracy %", "excess flips", "delay", "confident errors"], lines)
 
 
 def verdict(results: Results, model: str, kind: str) -> str:
@@ -72,7 +149,7 @@ def likelihood(results: Results) -> str:
         better = [name_of(str(key)) for key, value in nll.items() if value < own]
         said = f"lower for {', '.join(better)}" if better else "lowest"
         words.append(f"{MODELS[model]}: {own:.3f}, {said}")
-    return "NLL of each filter's best setting is a weak spot of ours. " + "; ".join(words) + "."
+    return "NLL of each filter's best setting. " + "; ".join(words) + "."
 
 
 def home_table(results: Results) -> str:
@@ -117,28 +194,46 @@ def trained(results: Results) -> str:
 
 def section(results: Results, figure: str) -> list[str]:
     """The report's parts on change streams; none where the file is missing."""
-    if not (results.folder / f"{FILE}.csv").is_file():
+    if not _there(results, FILE):
         return []
     parts = [
         "## Change streams: attentive memory beside its rivals",
         "Content and severity change independently (300 frames, the fifteen unseen corruptions, test pictures "
         "2,000-9,999, streams that no choice has seen). Every filter was tuned on validation streams (held-out "
-        "training pictures under pairs of training corruptions) with the same objective and 80 evaluations; of ours "
-        "one set of weights is used and only ω_n is turned. The filters with u* get what ours gets: the network's own "
-        "command. Lower is better; means over three seeds.",
+        "training pictures under pairs of training corruptions) with the same objective and number of evaluations. "
+        "Of ours one set of weights is used and only ω_n is turned. The filters with u* get what ours gets: the "
+        "network's own command. Lower is better; means over three seeds.",
     ]
     for model, words in MODELS.items():
         parts += [f"{words[0].upper()}{words[1:]}, {KINDS['mixed']}:", table(results, model, "mixed"),
                   verdict(results, model, "mixed")]  # fmt: skip
     parts += [likelihood(results), figure]
-    if (results.folder / f"{HOME_FILE}.csv").is_file():
+    if _there(results, HOME_FILE):
         parts += ["At the home setting (ζ 1, ω_n 0.4), the same test streams:", home_table(results)]
-    if (results.folder / f"{SURFACE_FILE}.csv").is_file():
+    if _there(results, LEARNED_FILE):
+        parts += ["The knobs that the likelihood of the validation streams asks for, weights fixed, by mean gap "
+                  "between cuts (NLL in brackets):", learned(results)]  # fmt: skip
+        parts += ["NLL over the knobs, Knob-ODE, mixed validation streams, means over seeds:", surface(results)]
+    elif _there(results, SURFACE_FILE):
         parts.append(trained(results))
+    if _there(results, ABLATIONS_FILE):
+        parts += ["Ablations, Knob-ODE: one part taken away, the rest tuned anew with the same effort (in brackets: "
+                  "how many more flips than with it):", ablations(results)]  # fmt: skip
+    if _there(results, GROUPS_FILE):
+        for by, words in (("corruption", "corruption by corruption"), ("severity", "by kind of severity")):
+            parts += [f"Knob-ODE at home, {words} (bands: 95 % over streams; means over seeds):",
+                      groups(results, "knob-ode", by)]  # fmt: skip
     for kind in ("fast", "slow"):
         if len(rows(results, "knob-ode", kind)):
             parts += [f"Knob-ODE, {kind}: {KINDS[kind]} (60 streams a seed):", table(results, "knob-ode", kind)]
+    if _there(results, OUTSIDE_FILE):
+        parts += ["Pretrained classifiers of others, half of the streams to fit on and half to measure "
+                  "(`python -m train.outside`):", outside(results)]  # fmt: skip
     return parts
+
+
+def _there(results: Results, name: str) -> bool:
+    return (results.folder / f"{name}.csv").is_file()
 
 
 def curves(results: Results, model: str = "knob-ode") -> pd.DataFrame:

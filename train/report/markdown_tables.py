@@ -12,7 +12,7 @@ from knob_core.library import benchmark
 from knob_core.methods import DEFAULT, METHODS, PLAINEST
 from train.report import published
 from train.report.claims import claims, noise_streams
-from train.report.result_set import GATED, NAMES, Results, Spread, markdown, number
+from train.report.result_set import NAMES, Results, Spread, markdown, number
 
 ANCHORED = (PLAINEST, DEFAULT)  # of ours, beside what others published
 VARIANTS = (
@@ -73,14 +73,14 @@ def outputs_table(results: Results) -> str:
     """Reset Mode, the settled gate, and each branch alone."""
     rows = []
     for method in results.methods:
-        for output in ("fused", "settled", "static", "dyn") if method in GATED else ("fused",):
+        for output in ("fused", "settled", "static", "dyn") if method in results.gated else ("fused",):
             name = {
                 "fused": "Reset Mode",
                 "settled": "settled gate",
                 "static": "static branch",
                 "dyn": "dynamic branch",
             }
-            shown = name[output] if method in GATED else "its only output"
+            shown = name[output] if method in results.gated else "its only output"
             cells = [results.over_seeds(method, output, "all 19", m) for m in ("accuracy", "nll", "brier", "ece_deb")]
             clean = [results.over_seeds(method, output, "clean", m) for m in ("accuracy", "ece_deb")]
             rows.append(
@@ -103,8 +103,8 @@ def temperature_table(results: Results) -> str:
     fitted = results["temperatures"].groupby(["method", "output", "fitted_on"])["temperature"].mean()
     rows = []
     for method in results.methods:
-        for output in ("fused", "settled") if method in GATED else ("fused",):
-            row = [NAMES[method], ("Reset" if output == "fused" else "settled") if method in GATED else "-"]
+        for output in ("fused", "settled") if method in results.gated else ("fused",):
+            row = [NAMES[method], ("Reset" if output == "fused" else "settled") if method in results.gated else "-"]
             row.append(results.over_seeds(method, output, "all 19", "ece_deb").show(4))
             for on in ("clean", "corrupted"):
                 row.append(number(fitted[method, output, on]))
@@ -194,7 +194,7 @@ def e2_table(results: Results) -> str:
     frame = results["e2_test"].query("mode == 'settled'")
     mean = frame.groupby(["method", "severity", "subset"]).mean(numeric_only=True)
     rows = []
-    for method in GATED:
+    for method in results.gated:
         for scope in ("all", "0", "1", "3", "5"):
             row, apart = mean.loc[method, scope, "all"], mean.loc[method, scope, "disagree"]
             rows.append(

@@ -9,13 +9,16 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from knob_core import files, palette, theory
+from knob_core.maps.measure_words import MEASURES
 from knob_core.methods import METHODS
-from train.report import filters
+from knob_core.settings import HOME
+from train.report import filters, sensitivity
 from train.report.claims import trade_off_means
-from train.report.result_set import GATED, NAMES, Results
+from train.report.result_set import NAMES, Results
 
 matplotlib.use("Agg")
 
@@ -116,7 +119,7 @@ def e2(results: Results) -> Figure:
     """AUC of the gate against both advantages, polarisation and the knobs, over the epochs of training."""
     figure, axes = panels(3, 12.0)
     learning = results["learning"]
-    rows = learning[learning["method"].isin(GATED)]
+    rows = learning[learning["method"].isin(results.gated)]
     for method, part in rows.groupby("method", sort=False):
         curve = part.groupby("epoch").mean(numeric_only=True)
         spread = part.groupby("epoch").std(numeric_only=True)
@@ -155,7 +158,7 @@ def e3_bode(results: Results) -> Figure:
     axes[1].set(xlabel="cycles/frame", ylabel="phase, degrees")
     axes[0].legend(fontsize=7)
     stream = results["e3_stream_bode"]
-    for method in GATED:
+    for method in results.gated:
         for severities, line in (("continuous", "-"), ("rounded", ":")):
             part = stream[(stream["method"] == method) & (stream["severities"] == severities)]
             mean = part.groupby("freq").mean(numeric_only=True)
@@ -239,7 +242,7 @@ def severities(results: Results) -> Figure:
     for method in results.methods:
         mean = cells[cells["method"] == method].groupby("severity").mean(numeric_only=True)
         for output, line in (("fused", "-"), ("settled", ":")):
-            if output == "settled" and method not in GATED:
+            if output == "settled" and method not in results.gated:
                 continue
             label = NAMES[method] + (", settled" if output == "settled" else "")
             for axis, metric in zip(axes, ("accuracy", "ece_deb"), strict=True):
@@ -249,6 +252,27 @@ def severities(results: Results) -> Figure:
     axes[0].set(xlabel="severity (0: clean)", ylabel="accuracy")
     axes[1].set(xlabel="severity (0: clean)", ylabel="ECE_deb")
     axes[1].legend(fontsize=7)
+    return figure
+
+
+def sensitivity_maps(results: Results) -> Figure:
+    """Six measures over both knobs, means over seeds; the ring is home."""
+    figure = Figure(figsize=(10.0, 5.6))
+    frame = sensitivity.over_seeds(results)
+    for axis, name in zip(figure.subplots(2, 3).ravel(), sensitivity.SHOWN, strict=True):
+        grid = frame.pivot(index="zeta", columns="omega_n", values=name)
+        measure = MEASURES[name]
+        values = measure.scale * grid.to_numpy()
+        if name in ("excess_flips", "delay_mean"):  # from tenths to ten: equal steps in log
+            levels: Any = np.geomspace(values.min(), values.max(), 13)
+            drawn = axis.contourf(grid.columns, grid.index, values, levels, norm=LogNorm(), cmap="cividis")
+        else:
+            drawn = axis.contourf(grid.columns, grid.index, values, 12, cmap="cividis")
+        figure.colorbar(drawn, ax=axis, format="%.2g")
+        axis.plot(HOME.omega_n, HOME.zeta, "o", mfc="none", mec="white", mew=1.6)
+        axis.set(xscale="log", yscale="log", xlabel="ω_n, rad/frame", ylabel="ζ")
+        axis.set_title(measure.words, fontsize=8)
+        axis.grid(False)
     return figure
 
 
@@ -265,7 +289,8 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
 
 def draw(results: Results, folder: Path) -> None:
     """Every figure as PNG; each file whole or not at all, and free of dates."""
-    known = {"change_filters": change_filters} if (results.folder / f"{filters.FILE}.csv").is_file() else {}
+    optional = {"change_filters": (filters.FILE, change_filters), "sensitivity": (sensitivity.FILE, sensitivity_maps)}
+    known = {name: make for name, (file, make) in optional.items() if (results.folder / f"{file}.csv").is_file()}
     for name, make in (FIGURES | known).items():
         with matplotlib.rc_context(STYLE), files.replacing(folder / f"{name}.png") as temporary:
             make(results).savefig(temporary, format="png", metadata={"Software": None})

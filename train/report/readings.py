@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from train.report import published
 from train.report.claims import calmest, noise_streams, stream_gain, trade_off_means
-from train.report.result_set import GATED, NAMES, Results
+from train.report.result_set import NAMES, Results
 
 
 def setting(results: Results) -> str:
@@ -23,7 +23,7 @@ def setting(results: Results) -> str:
 def benchmark(results: Results) -> str:
     accuracy = {m: results.over_seeds(m, "fused", "all 19", "accuracy").mean for m in results.methods}
     ece = {m: results.over_seeds(m, "fused", "all 19", "ece_deb").mean for m in results.methods}
-    settled = {m: results.over_seeds(m, "settled", "all 19", "ece_deb").mean for m in GATED}
+    settled = {m: results.over_seeds(m, "settled", "all 19", "ece_deb").mean for m in results.gated}
     best, calm = max(accuracy, key=lambda m: accuracy[m]), min(ece, key=lambda m: ece[m])
     spread = 100 * (max(accuracy.values()) - min(accuracy.values()))
     lines = [
@@ -31,15 +31,15 @@ def benchmark(results: Results) -> str:
         f"since all methods of a seed stand on one encoder. In Reset Mode the lowest ECE_deb is {NAMES[calm]}'s, "
         f"{ece[calm]:.4f}; Static has {ece['static']:.4f}."
     ]
-    better = [NAMES[m] for m in GATED if ece[m] < ece["static"]]
-    worse = [NAMES[m] for m in GATED if ece[m] >= ece["static"]]
+    better = [NAMES[m] for m in results.gated if ece[m] < ece["static"]]
+    worse = [NAMES[m] for m in results.gated if ece[m] >= ece["static"]]
     if better:
         lines.append(f"Better calibrated than Static in Reset Mode: {', '.join(better)}.")
     if worse:
         lines.append(f"Not better calibrated than Static in Reset Mode: {', '.join(worse)}.")
     lines.append(
         "Settled, that is at the gate value that a stream comes to rest at: "
-        + ", ".join(f"{NAMES[m]} {settled[m]:.4f}" for m in GATED)
+        + ", ".join(f"{NAMES[m]} {settled[m]:.4f}" for m in results.gated)
         + "."
     )
     twins = same_branches(results)
@@ -70,8 +70,8 @@ def benchmark(results: Results) -> str:
 def same_branches(results: Results) -> list[str]:
     """Gated methods whose branch outputs are the same numbers in every seed."""
     models = results.note["models"]
-    digests = {m: tuple(models[f"{m}-s{seed}"]["branches"] for seed in results.seeds) for m in GATED}
-    return [m for m in GATED if list(digests.values()).count(digests[m]) > 1]
+    digests = {m: tuple(models[f"{m}-s{seed}"]["branches"] for seed in results.seeds) for m in results.gated}
+    return [m for m in results.gated if list(digests.values()).count(digests[m]) > 1]
 
 
 def temperature(results: Results) -> str:
@@ -79,7 +79,7 @@ def temperature(results: Results) -> str:
         return results.over_seeds(method, output, "all 19", "ece_deb").mean
 
     static = {on: ece("static", f"fused_t_{on}") for on in ("clean", "corrupted")}
-    best = min(GATED, key=lambda m: ece(m, "settled"))
+    best = min(results.gated, key=lambda m: ece(m, "settled"))
     on_top = {on: ece(best, f"settled_t_{on}") for on in ("clean", "corrupted")}
     wins = ece(best, "settled") < min(static.values())
     worse = min(on_top.values()) > ece(best, "settled")
@@ -120,7 +120,7 @@ def e1(results: Results) -> str:
     medians = every.query("method == 'knob-ia' and subset == 'all'").groupby("severity")["t_eff_median"].mean()
     holds = bool((summary["spearman_severity_medians"] >= 0.9).all())
     reset = results["e1_summary"].query("mode == 'reset'").groupby("method")["spearman_severity_medians"].mean()
-    lost = [NAMES[m] for m in GATED if reset[m] < 0.9]
+    lost = [NAMES[m] for m in results.gated if reset[m] < 0.9]
     lines = [
         f"Over each severity's median, T_eff {'rises' if holds else 'does not rise'} with severity (ρ = {rho:.2f}; the "
         f"paper: {published.PAPER_SPEARMAN}), but the size of it is small: for Knob-IA from {medians[1]:.3f} at "

@@ -14,7 +14,7 @@ from knob_core.library import benchmark, result_tables
 from knob_core.library.benchmark import METHODS as NAMES
 from knob_core.methods import GATED
 
-__all__ = ["GATED", "NAMES", "Results", "Spread", "markdown", "number"]
+__all__ = ["NAMES", "Results", "Spread", "markdown", "number"]
 
 
 class Results:
@@ -38,6 +38,11 @@ class Results:
         """The methods that were evaluated, in the order of `knob_core.methods`."""
         found = set(self["summary"]["method"])
         return [method for method in NAMES if method in found]
+
+    @cached_property
+    def gated(self) -> list[str]:
+        """Those of them with a gate."""
+        return [method for method in GATED if method in self.methods]
 
     @cached_property
     def seeds(self) -> list[int]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
+MIN_VALIDATION = 8  # images: one for each training corruption and severity that is measured
+
 
 def _later(default: Any) -> Any:
     """An entry that came after models were published: headers leave it out at its default, so old ones still agree."""
@@ -122,6 +124,29 @@ def override(recipe: Recipe, assignments: list[str]) -> Recipe:
             raise ValueError(f"--set wants name=value, got {assignment!r}")
         recipe = _assign(recipe, path.split("."), text, path)
     return recipe
+
+
+def check(recipe: Recipe) -> Recipe:
+    """The recipe as it came; raises a ValueError that names the first entry that nothing can be trained with."""
+    stages = {"method": recipe.method} | ({} if recipe.warm is None else {"warm": recipe.warm})
+    for name, stage in stages.items():
+        _require(stage.epochs >= 1, f"{name}.epochs", stage.epochs, "at least 1")
+        _require(stage.window_epochs >= 0, f"{name}.window_epochs", stage.window_epochs, "at least 0")
+        _require(stage.lr > 0, f"{name}.lr", stage.lr, "above 0")
+    _require(recipe.chunk >= 1, "chunk", recipe.chunk, "at least 1")
+    whole = recipe.batch >= 1 and recipe.batch % recipe.chunk == 0
+    _require(whole, "batch", recipe.batch, f"a multiple of chunk, which is {recipe.chunk}")
+    _require(0 <= recipe.clean_share <= 1, "clean_share", recipe.clean_share, "0 to 1")
+    _require(recipe.validation >= MIN_VALIDATION, "validation", recipe.validation, f"at least {MIN_VALIDATION}")
+    _require(recipe.limit >= 0, "limit", recipe.limit, "at least 0; 0 is all")
+    _require(recipe.stream_every >= 1, "stream_every", recipe.stream_every, "at least 1")
+    _require(recipe.stream_frames >= 1, "stream_frames", recipe.stream_frames, "at least 1")
+    return recipe
+
+
+def _require(right: bool, name: str, value: object, expected: str) -> None:
+    if not right:
+        raise ValueError(f"{name} is {value}, expected {expected}")
 
 
 def _assign(node: Any, path: list[str], text: str, whole: str) -> Any:

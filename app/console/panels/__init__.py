@@ -1,4 +1,4 @@
-"""The open panel: Step, Bode, Poles or Spring. Each is one file that makes a figure, a small table and one sentence.
+"""The open panel: Step, Bode, Poles, Reliability, Spring. Each is one file: a figure, a small table and one sentence.
 
 Numbers come from knob_core, pictures from app.figures. A registry is a dict: the tabs are its keys.
 """
@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.console.panels import bode_panel, poles_panel, spring_panel, step_panel
+from app.console.panels import bode_panel, poles_panel, reliability_panel, spring_panel, step_panel
 from app.console.panels.panel_input import PanelInput
 
 __all__ = ["PANELS", "PanelInput", "panel"]
 
 PANELS = {  # id: (label, help)
-    "step": ("Step", "How the gate goes to a new level: measured on this stream, and by theory"),
+    "step": ("Step", "How the gate goes to a new level: measured on a fixed picture, and by theory"),
     "bode": ("Bode", "How much of a swing passes, and how late, at every frequency"),
     "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
+    "reliability": ("Reliability", "How often answers are right, by how sure they are: over this stream, as it is now"),
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
 }
 _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "step": step_panel.content,
     "bode": bode_panel.content,
     "poles": poles_panel.content,
+    "reliability": reliability_panel.content,
     "spring": spring_panel.content,
 }
 

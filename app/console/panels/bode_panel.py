@@ -1,4 +1,4 @@
-"""The Bode panel: gain and phase at every frequency, by theory and with a test tone in this stream's own noise."""
+"""The Bode panel: gain and phase at every frequency, by theory and with a test tone in a fixed picture's noise."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
     gate, s = shown.acting, shown.settings
     h, corner = gate.frequency_response(s.zeta, s.omega_n, FREQ), gate.bandwidth(s.zeta, s.omega_n)
-    spread = np.ptp(np.median(shown.u_star, axis=0))
-    noise, amplitude = command_noise(shown.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2)
-    measured = tone_answer(lambda x: gate.smooth(x, s.zeta, s.omega_n), noise, amplitude)
+    fixed, where = shown.on_fixed_picture()
+    measured = None
+    if fixed is not None:
+        spread = np.ptp(np.median(fixed.u_star, axis=0))
+        noise, amplitude = command_noise(fixed.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2)
+        measured = tone_answer(lambda x: gate.smooth(x, s.zeta, s.omega_n), noise, amplitude)
     scale = factor(unit, s.frame_rate)
     peak = float(20 * np.log10(np.abs(h).max()))
     rows = [
@@ -29,7 +32,9 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
         ["resonance peak", f"{peak:.1f} dB" if peak > 0.05 else "none"],
         ["swings of 5 frames", decibels_text(np.interp(0.2, FREQ, np.abs(h)))],
     ]
-    note = (
-        "dots: a test tone in this stream's own noise, mean and standard error over paths; line: theory; dotted: −3 dB"
-    )
+    note = "line: theory; dotted: −3 dB"
+    if measured is None:
+        note += "; the pictures change here, and a tone is measured on a fixed picture only"
+    else:
+        note = f"dots: a test tone in the noise of {where}, mean and standard error over paths; {note}"
     return {"figure": bode_plot(FREQ, h, measured, unit, s.frame_rate, corner), "numbers": rows, "note": note}

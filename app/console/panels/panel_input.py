@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from app.console.setting_words import acting_gate
+from knob_core.branches import Branches
 from knob_core.gates import Gate
+from knob_core.memories import Attentive
+from knob_core.response import respond
 from knob_core.settings import Settings
+
+
+class Judged(NamedTuple):
+    """Answers whose truth is known, over all paths: (N,) each, now and without Knob."""
+
+    confidence: np.ndarray
+    correct: np.ndarray
+    confidence_without: np.ndarray
+    correct_without: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -22,6 +35,24 @@ class PanelInput:
     severity: np.ndarray  # (T,)
     newest: int | None = None  # live: the frame drawn last
     pin: Settings | None = None
+    changing: bool = False  # the picture changes
+    probe: tuple[Branches, str] | None = None  # where it does: a fixed picture's paths, and its name
+    attentive: Attentive | None = None  # the model's own weights
+    judged: Judged | None = None  # None where nothing is labelled
+
+    def on_fixed_picture(self) -> tuple[PanelInput | None, str]:
+        """(What the gate's step and tone are measured on, its name in words); None where there is nothing to measure.
+
+        Where the picture changes the gate is moved by the pictures too, so that a fixed one stands in for it.
+        """
+        if not self.changing:
+            return self, "this stream"
+        if self.probe is None:
+            return None, ""
+        branches, name = self.probe
+        response, _ = respond(branches, self.settings, self.method, attentive=self.attentive)
+        fixed = replace(self, u=response.u, u_star=branches.u_star, severity=branches.severity, changing=False)
+        return fixed, f"a fixed picture ({name})"
 
     @property
     def acting(self) -> Gate:

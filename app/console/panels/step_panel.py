@@ -1,4 +1,4 @@
-"""The Step panel: how the gate goes to a new level, measured at this stream's own steps and by theory."""
+"""The Step panel: how the gate goes to a new level, measured at the steps of a fixed picture's stream and by theory."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ ROWS = (("rise 10-90 %", "RiseTime"), ("settling 2 %", "SettlingTime"), ("oversh
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
     gated = methods.get(shown.method).gate.gated
-    resting = shown.u if shown.settings.mode == "reset" else None  # one step from rest does not reach the command
-    measured = step_answer(shown.u, shown.u_star, shown.severity, resting) if shown.newest is None and gated else None
+    fixed, where = shown.on_fixed_picture() if shown.newest is None and gated else (None, "")
+    measured = None
+    if fixed is not None:
+        resting = fixed.u if fixed.settings.mode == "reset" else None  # one step from rest does not reach the command
+        measured = step_answer(fixed.u, fixed.u_star, fixed.severity, resting)
     n = min(SHOWN_FRAMES, len(measured.median)) if measured else SHOWN_FRAMES
     ideal, info = theoretical_step(shown.settings, shown.method, n)
     pinned = theoretical_step(shown.pin, shown.method, n)[0] if shown.pin else None
     return {
         "figure": step_plot(ideal, measured, pinned),
         "numbers": table(info, measured, shown.settings.frame_rate) if gated else [],
-        "note": note(shown, measured, gated),
+        "note": note(fixed or shown, measured, gated, where),
     }
 
 
@@ -50,16 +53,18 @@ def table(info: StepInfo, measured: StepAnswer | None, frame_rate: float) -> lis
     return rows
 
 
-def note(shown: PanelInput, measured: StepAnswer | None, gated: bool) -> str:
+def note(shown: PanelInput, measured: StepAnswer | None, gated: bool, where: str) -> str:
     """What is drawn, or why nothing was measured."""
     if measured:
         several = f"{measured.count} steps" if measured.count > 1 else "the step"
-        text = f"blue: {several} of this stream, median and middle half of the paths; dashed: theory"
+        text = f"blue: {several} of {where}, median and middle half of the paths; dashed: theory"
         text += ", in grey of A" * (shown.pin is not None)
     elif not gated:
         text = "this model has no gate: it always answers with its static branch"
     elif shown.newest is not None:
         text = "theory; steps are measured when the stream is not playing"
+    elif shown.changing:
+        text = "theory; the pictures change here, and a step is measured on a fixed picture only"
     elif steps(shown.severity):
         text = "the gate hardly moves at this stream's steps, so theory stands alone"
     else:

@@ -8,8 +8,9 @@ import { backgroundOf, onBackground } from "../stream_background.js";
 import { copyLink, savePicture } from "./export.js";
 import { FilmStrip } from "./film_strip.js";
 import { Panel } from "./panel.js";
-import { writeReadouts } from "./readouts.js";
+import { Readouts } from "./readouts.js";
 import { ScopeCursor } from "./scope_cursor.js";
+import { TimeZoom } from "./time_zoom.js";
 
 /** @import { Common, DisplayMessage, MountArguments, Palette, Part, PartHost } from "../messages.js" */
 /** @import { Request, StreamBackground, ViewRequest } from "../messages.js" */
@@ -22,16 +23,18 @@ const HTML = `
       <span class="title"></span>
       <span class="legend"></span>
       <span class="at" aria-live="off"></span>
+      <button type="button" class="whole" title="Show all of the stream (double click, or 0)" hidden>show all</button>
       <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
-      <button type="button" class="png" title="Save scope and panel as a picture">PNG</button>
+      <button type="button" class="png" title="Save read-outs, scope and panel as a picture">PNG</button>
     </figcaption>
     <div class="plot">
       <canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas>
       <div class="cursor-line" hidden></div>
+      <div class="zoom-mark" hidden></div>
     </div>
     <div class="strip">
       <span class="strip-label"></span>
-      <div class="film" role="group" aria-label="film strip"></div>
+      <div class="film-window"><div class="film" role="group" aria-label="film strip"></div></div>
     </div>
   </figure>
   <figure class="panel">
@@ -47,13 +50,15 @@ const HTML = `
   </figure>`;
 
 const CURSOR_HELP = "Medians over the paths; the answer is the first path's, whose frames the film strip shows";
+const SCOPE_HELP =
+  "Wheel, + and − zoom; drag to choose a stretch, or to move it; double click or 0 shows all; arrows point";
 const STRIP_HELP = "The first path's frames, and what the model takes them for; a wrong answer is red and crossed";
 
 /** @implements {Part<DisplayMessage>} */
 class Display {
   /**
    * @param {PartHost} host
-   * @param {DisplayMessage} message
+   * @param {Common & DisplayMessage} message
    */
   constructor(host, message) {
     /** @type {Palette} */
@@ -63,6 +68,7 @@ class Display {
     /** @type {(message: Request) => boolean} */
     this.send = () => false;
     this.message = message;
+    this.session = message.session ?? "";
     this.view = { ...message.view };
     this.font = "";
     /** @type {StreamBackground | null} */
@@ -74,11 +80,19 @@ class Display {
     this.box.innerHTML = HTML;
     host.appendChild(this.box);
     const part = (/** @type {string} */ selector) => find(this.box, selector, HTMLElement);
-    this.parts = { title: part(".scope .title"), legend: part(".legend"), readouts: part(".readouts") };
+    this.parts = { title: part(".scope .title"), legend: part(".legend") };
+    this.readouts = new Readouts(part(".readouts"), this);
     part(".at").title = CURSOR_HELP;
     part(".strip").title = STRIP_HELP;
     this.scope = new Painter(find(this.box, ".scope canvas", HTMLCanvasElement));
+    this.scope.canvas.title = SCOPE_HELP;
     this.cursor = new ScopeCursor(this.box, this);
+    this.zoom = new TimeZoom(this.scope.canvas, part(".zoom-mark"), part(".whole"), {
+      axis: () => this.cursor.axis,
+      whole: () => this.background?.figure.layout.xaxis.range ?? null,
+      cursor: () => this.cursor.frame,
+      changed: () => this.redraw.request(),
+    });
     this.film = new FilmStrip(part(".strip"));
     this.panel = new Panel(part(".panel"), message.constants, this);
     part(".link").onclick = () => copyLink(part(".link"));
@@ -102,10 +116,31 @@ class Display {
     this.setState("view", { ...this.view });
   }
 
+  /**
+   * A goal was set on a card; null: there is none any more.
+   * @param {string} name
+   * @param {number | null} limit
+   */
+  setGoal(name, limit) {
+    const goals = { ...this.view.goals };
+    if (limit === null) delete goals[name];
+    else goals[name] = limit;
+    this.changeView({ goals });
+  }
+
+  /** @param {string} panel */
+  openPanel(panel) {
+    this.changeView({ panel });
+  }
+
   /** @param {Common & DisplayMessage} message */
   update(message) {
     this.message = message;
-    if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
+    const { session = "" } = message;
+    if (session !== this.session) {
+      this.session = session; // the server was started again, and knows the view of the link only
+      this.changeView({ epoch: message.view.epoch });
+    } else if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
     this.redraw.request();
   }
 
@@ -116,11 +151,12 @@ class Display {
     if (!background) return;
     this.font ||= getComputedStyle(box).fontFamily; // reading it costs a style of the whole page
     this.background = background;
-    this.figure = scopeFigure(background, message);
+    this.zoom.follow(message.stream_id);
+    this.figure = scopeFigure(background, message, this.zoom.range);
     this.scope.draw(this.figure, this.palette, this.font);
     this.writeCaption(background);
     this.film.draw(background, message, this.scope);
-    writeReadouts(this.parts.readouts, message.constants.readouts, message.readouts);
+    this.readouts.draw(message.constants.readouts, message.readouts);
     this.panel.draw(message.panel);
     this.cursor.refresh();
     setIfChanged(box, "data-updates", "1"); // tests wait for it: something has been drawn
@@ -151,10 +187,16 @@ class Display {
  * The scope: traces that no knob changes, then those of this setting.
  * @param {StreamBackground} background
  * @param {DisplayMessage} message
+ * @param {[number, number] | null} range  frames that are shown; null: all
  * @returns {Figure}
  */
-function scopeFigure({ figure: { data, layout } }, { scope }) {
-  return { data: [...data, ...scope.data], layout: { ...layout, shapes: scope.shapes } };
+function scopeFigure({ figure: { data, layout } }, { scope }, range) {
+  /** @type {Figure["layout"]} */
+  const merged = { ...layout, shapes: [...(layout.shapes ?? []), ...scope.shapes] };
+  for (const [name, change] of Object.entries(scope.axes))
+    Object.assign(merged, { [name]: { .../** @type {Record<string, any>} */ (layout)[name], ...change } });
+  if (range) merged.xaxis = { ...layout.xaxis, range };
+  return { data: [...data, ...scope.data], layout: merged };
 }
 
 /**

@@ -1,7 +1,9 @@
 // Take the view along: a link to it, or a picture.
+import { Painter } from "../plot/painter.js";
+import { DASHES } from "../plot/strokes.js";
 
-/** @import { Palette, DisplayUpdate } from "../messages.js" */
-/** @import { Painter } from "../plot/painter.js" */
+/** @import { DisplayMessage, Palette } from "../messages.js" */
+/** @import { Figure } from "../plot/figure_types.js" */
 
 /**
  * Copy the page's address, which has the whole setting in it once a knob is released.
@@ -23,35 +25,140 @@ export async function copyLink(button) {
  * @property {HTMLElement} box
  * @property {Palette} palette
  * @property {string} font
- * @property {DisplayUpdate} message
+ * @property {DisplayMessage} message
+ * @property {Figure | null} figure  the scope's
  * @property {Painter} scope
  * @property {{ canvas: HTMLCanvasElement }} panel
  */
 
+const SCALE = 2; // pixels of the picture for one of the screen's
+const EDGE = 14;
+const CARD_HEIGHT = 52;
+/** @type {Record<string, { colour: string, dash?: string, width?: number }>} how each kind of the legend is drawn */
+export const SAMPLES = {
+  now: { colour: "text", width: 2 },
+  band: { colour: "grid", width: 8 },
+  ghost: { colour: "muted", dash: "dot" },
+  wrong: { colour: "wrong", width: 8 },
+  cut: { colour: "muted", dash: "dot" },
+  pin: { colour: "text", dash: "dash" },
+  turn: { colour: "under", width: 8 },
+};
+
 /**
- * Save scope and panel, one above the other with a caption, as knob.png.
+ * Save read-outs, legend, scope and panel, below a caption with stream and setting, as knob.png at twice the size.
  * @param {SavedDisplay} display
  */
-export function savePicture({ box, palette, font, message, scope, panel }) {
-  const canvases = [scope.canvas, panel.canvas];
-  const gap = 24;
-  const picture = document.createElement("canvas");
-  picture.width = Math.max(...canvases.map((canvas) => canvas.width));
-  picture.height = canvases.reduce((sum, canvas) => sum + canvas.height + gap, gap + 20);
-  const c = picture.getContext("2d");
-  if (!c) return;
-  c.fillStyle = getComputedStyle(box).getPropertyValue("--st-background-color") || "#ffffff";
-  c.fillRect(0, 0, picture.width, picture.height);
-  c.fillStyle = palette.text;
-  c.font = `14px ${font}`;
-  c.fillText(message.caption, 12, 22);
-  let y = 20 + gap / 2;
-  for (const canvas of canvases) {
-    c.drawImage(canvas, 0, y);
-    y += canvas.height + gap;
-  }
+export function savePicture(display) {
   const link = document.createElement("a");
   link.download = "knob.png";
-  link.href = picture.toDataURL("image/png");
+  link.href = picture(display).toDataURL("image/png");
   link.click();
+}
+
+/**
+ * The picture, drawn anew from the figures.
+ * @param {SavedDisplay} display
+ * @returns {HTMLCanvasElement}
+ */
+export function picture({ box, palette, font, message, figure, scope, panel }) {
+  const width = Math.max(scope.canvas.clientWidth, panel.canvas.clientWidth) + 2 * EDGE;
+  const parts = [drawn(figure, scope.canvas, palette, font), drawn(message.panel.figure, panel.canvas, palette, font)];
+  const heights = [scope.canvas.clientHeight, panel.canvas.clientHeight];
+  const top = 34 + CARD_HEIGHT + 24;
+  const sheet = document.createElement("canvas");
+  sheet.width = SCALE * width;
+  sheet.height = SCALE * (top + heights[0] + heights[1] + 62);
+  const c = sheet.getContext("2d");
+  if (!c) throw new Error("this browser has no 2d canvas");
+  c.scale(SCALE, SCALE);
+  c.fillStyle = getComputedStyle(box).getPropertyValue("--st-background-color") || "#ffffff";
+  c.fillRect(0, 0, width, sheet.height);
+  c.textBaseline = "middle";
+  write(c, message.caption, EDGE, 18, `600 14px ${font}`, palette.text);
+  writeCards(c, message, width, palette, font);
+  writeLegend(c, message, 34 + CARD_HEIGHT + 10, palette, font);
+  c.drawImage(parts[0], EDGE, top, scope.canvas.clientWidth, heights[0]);
+  const below = top + heights[0] + 22;
+  const name = message.constants.panels.find(({ id }) => id === message.panel.id)?.label ?? "";
+  write(c, name, EDGE, below - 6, `600 12px ${font}`, palette.text);
+  c.drawImage(parts[1], EDGE, below + 6, panel.canvas.clientWidth, heights[1]);
+  write(c, message.panel.note, EDGE, below + heights[1] + 20, `11px ${font}`, palette.muted);
+  return sheet;
+}
+
+/**
+ * A figure drawn at SCALE on a canvas of its own; without a figure (the spring) what is on the screen.
+ * @param {Figure | null} figure
+ * @param {HTMLCanvasElement} shown
+ * @param {Palette} palette
+ * @param {string} font
+ */
+function drawn(figure, shown, palette, font) {
+  if (!figure) return shown;
+  const painter = new Painter(document.createElement("canvas"));
+  painter.ratio = SCALE;
+  painter.measured = [shown.clientWidth, shown.clientHeight];
+  painter.draw(figure, palette, font);
+  return painter.canvas;
+}
+
+/**
+ * The read-outs side by side: label, number, goal.
+ * @param {CanvasRenderingContext2D} c
+ * @param {DisplayMessage} message
+ * @param {number} width
+ * @param {Palette} palette
+ * @param {string} font
+ */
+function writeCards(c, { readouts, constants }, width, palette, font) {
+  const step = (width - 2 * EDGE) / Math.max(1, readouts.length);
+  readouts.forEach(({ id, now, goal, why }, i) => {
+    const [x, y] = [EDGE + i * step, 34];
+    const label = constants.readouts.find((readout) => readout.id === id)?.label ?? "";
+    write(c, label, x, y + 8, `11px ${font}`, palette.muted);
+    write(c, now, x, y + 25, `650 17px ${font}`, palette.text);
+    const verdict = goal?.verdict ?? "";
+    const colour = verdict === "missed" || why ? palette.wrong : verdict === "met" ? palette.static : palette.muted;
+    write(c, goal?.words || why, x, y + 42, `600 11px ${font}`, colour);
+  });
+}
+
+/**
+ * The legend in one line: a sample of each kind, and its name.
+ * @param {CanvasRenderingContext2D} c
+ * @param {DisplayMessage} message
+ * @param {number} y
+ * @param {Palette} palette
+ * @param {string} font
+ */
+function writeLegend(c, { scope, constants }, y, palette, font) {
+  let x = EDGE;
+  for (const kind of scope.legend) {
+    const { colour, dash = "", width = 1.5 } = SAMPLES[kind];
+    c.strokeStyle = palette[colour];
+    c.lineWidth = width;
+    c.setLineDash(DASHES[dash] ?? []);
+    c.beginPath();
+    c.moveTo(x, y);
+    c.lineTo(x + 18, y);
+    c.stroke();
+    c.setLineDash([]);
+    write(c, constants.legend[kind][0], x + 23, y, `11px ${font}`, palette.muted);
+    x += 38 + c.measureText(constants.legend[kind][0]).width;
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} c
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {string} font
+ * @param {string} colour
+ */
+function write(c, text, x, y, font, colour) {
+  c.font = font;
+  c.fillStyle = colour;
+  c.fillText(text, x, y);
 }

@@ -1,6 +1,7 @@
 // The film strip: some frames of the stream under the instants they belong to, with the model's answers.
 import { addElement, find, setIfChanged } from "../page/dom.js";
 import { showSpriteCell } from "../page/sprite.js";
+import { unpack } from "../plot/packed_numbers.js";
 
 /** @import { DisplayUpdate, StreamBackground } from "../messages.js" */
 /** @import { Painter } from "../plot/painter.js" */
@@ -12,6 +13,7 @@ export class FilmStrip {
     this.strip = strip;
     this.truth = find(strip, ".strip-label", HTMLElement);
     this.film = find(strip, ".film", HTMLElement);
+    this.window = find(strip, ".film-window", HTMLElement);
     /** @type {number[]} */
     this.frames = [];
   }
@@ -25,14 +27,20 @@ export class FilmStrip {
     setIfChanged(this.strip, "hidden", !background.film);
     this.frames = background.film?.frames ?? [];
     if (!background.film || !scope.axes) return;
-    const truth = background.short[background.truth];
-    setIfChanged(this.truth, "text", truth ? `true ${truth}\nseen as` : "seen as");
+    const truth = unpack(background.truth);
+    const only = truth.every((label) => label === truth[0]) ? background.short[truth[0]] : "";
+    setIfChanged(this.truth, "text", only ? `true ${only}\nseen as` : "seen as");
     this.placePictures(stream_id, background.film.sprite);
-    const { from, to } = scope.axes.x;
-    setIfChanged(this.film, "style", `margin-left: ${from}px; margin-right: ${scope.size.width - to}px`);
+    const { from, to, toPixel } = scope.axes.x;
+    setIfChanged(this.window, "style", `margin-left: ${from}px; margin-right: ${scope.size.width - to}px`);
+    const [first, last] = [toPixel(-0.5), toPixel(truth.length - 0.5)]; // of the stream, wherever the axis begins
+    const zoomed = last - first > to - from + 1;
+    setIfChanged(this.film, "style", zoomed ? `margin-left: ${first - from}px; width: ${last - first}px` : "");
     this.frames.forEach((frame, i) => {
       const cell = this.film.children[i];
-      const answer = describeAnswer(background, frame, answers.predicted[i], answers.confidence[i]);
+      const { short, classes } = background;
+      const names = { truth: truth[frame], short, classes };
+      const answer = describeAnswer(names, frame, answers.predicted[i], answers.confidence[i]);
       setIfChanged(cell, "class", answer.className);
       setIfChanged(cell.children[1], "text", answer.text);
       setIfChanged(cell, "title", answer.title);
@@ -81,7 +89,7 @@ export function nearest(numbers, value) {
 
 /**
  * What a cell of the strip shows: a wrong answer is red and crossed, a frame that has not arrived is faint.
- * @param {Pick<StreamBackground, "truth" | "short" | "classes">} background
+ * @param {{ truth: number, short: string[], classes: string[] }} background  truth: class, -1 where unknown
  * @param {number} frame
  * @param {number | null} seen  class that the model answers; null: the frame has not arrived
  * @param {number} confidence

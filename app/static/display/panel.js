@@ -7,13 +7,14 @@ import { SpringAnimation } from "./spring_animation.js";
 /** @import { SpringHost } from "./spring_animation.js" */
 
 const FRAME_RATES = { min: 0.1, max: 1000 };
+const TEMPERATURES = { min: 0.05, max: 20 };
 
 /**
  * What the panel needs of the display.
  * @typedef {SpringHost & { changeView: (change: Partial<ViewRequest>) => void }} PanelHost
  */
 
-/** One of Step, Bode, Poles and Spring. */
+/** One of Step, Bode, Poles, Reliability and Spring. */
 export class Panel {
   /**
    * @param {HTMLElement} box
@@ -33,6 +34,7 @@ export class Panel {
     const options = find(box, ".axis-options", HTMLElement);
     for (const { id, label, help } of constants.panels) this.addTab(id, label, help);
     this.unit = this.addUnitMenu(options, constants.units);
+    this.temperature = this.addTemperature(options);
     this.frameRate = this.addFrameRateField(options);
   }
 
@@ -85,6 +87,27 @@ export class Panel {
     return field;
   }
 
+  /**
+   * A field for the temperature, and a button that fits it to the stream's labels.
+   * @param {Element} parent
+   */
+  addTemperature(parent) {
+    const group = addElement("span", "temperature", parent);
+    const label = addElement("label", "", group, "temperature ");
+    label.title = "The answer is softmax(z / temperature): above 1 more modest, below 1 surer; no answer changes";
+    const field = addElement("input", "", label);
+    field.type = "number";
+    Object.assign(field, TEMPERATURES, { step: "any" });
+    field.onchange = () => {
+      const temperature = Number(field.value);
+      if (temperature >= TEMPERATURES.min && temperature <= TEMPERATURES.max) this.host.changeView({ temperature });
+      else field.value = String(this.host.view.temperature);
+    };
+    const help = "Find the temperature with the best likelihood over this stream's labels";
+    addButton(group, "fit", help, () => this.host.changeView({ fit_presses: this.host.view.fit_presses + 1 }));
+    return { group, field };
+  }
+
   /** @param {PanelUpdate} message */
   draw(message) {
     const { view, palette, font } = this.host;
@@ -95,10 +118,15 @@ export class Panel {
       if (open) setIfChanged(this.canvas, "aria-label", tab.title);
     }
     setIfChanged(this.unit, "hidden", message.id !== "bode");
+    setIfChanged(this.temperature.group, "hidden", !message.temperature);
     if (this.unit.value !== view.unit) this.unit.value = view.unit;
     const root = this.box.getRootNode();
-    const typing = root instanceof ShadowRoot && root.activeElement === this.frameRate;
-    if (!typing && this.frameRate.value !== String(view.frame_rate)) this.frameRate.value = String(view.frame_rate);
+    const typed = root instanceof ShadowRoot ? root.activeElement : null;
+    for (const [field, value] of /** @type {const} */ ([
+      [this.frameRate, view.frame_rate],
+      [this.temperature.field, view.temperature],
+    ]))
+      if (typed !== field && field.value !== String(value)) field.value = String(value);
     setIfChanged(this.note, "text", message.note);
     this.writeTable(message.numbers);
     this.spring.show(message.spring ?? null);
@@ -112,14 +140,16 @@ export class Panel {
   writeTable(rows) {
     const { side } = this;
     setIfChanged(side, "hidden", !rows.length);
-    const shape = rows.map((cells) => cells.length).join();
+    const heading = (/** @type {string} */ text, /** @type {number} */ i, /** @type {number} */ j) =>
+      (i === 0 || j === 0) && text !== ""; // an empty cell is no heading
+    const shape = rows.map((cells, i) => cells.map((text, j) => Number(heading(text, i, j))).join("")).join();
     if (this.tableShape !== shape) {
       this.tableShape = shape;
       side.replaceChildren();
       const table = addElement("table", "", side);
       rows.forEach((cells, i) => {
         const row = addElement("tr", "", table);
-        cells.forEach((_, j) => addElement(i === 0 || j === 0 ? "th" : "td", "", row));
+        cells.forEach((text, j) => addElement(heading(text, i, j) ? "th" : "td", "", row));
       });
     }
     const cells = side.querySelectorAll("th, td");

@@ -4,7 +4,7 @@ import { clamp } from "../page/clamp.js";
 import { find, setIfChanged } from "../page/dom.js";
 import { unpack } from "../plot/packed_numbers.js";
 
-/** @import { DisplayUpdate, StreamBackground } from "../messages.js" */
+/** @import { StreamBackground } from "../messages.js" */
 /** @import { Figure } from "../plot/figure_types.js" */
 /** @import { Painter } from "../plot/painter.js" */
 /** @import { FilmStrip } from "./film_strip.js" */
@@ -14,7 +14,6 @@ import { unpack } from "../plot/packed_numbers.js";
  * @typedef {object} CursorHost
  * @property {Painter} scope
  * @property {FilmStrip} film
- * @property {DisplayUpdate} message
  * @property {StreamBackground | null} background
  * @property {Figure | null} figure
  */
@@ -54,7 +53,7 @@ export class ScopeCursor {
     canvas.onkeydown = (event) => {
       if (event.key === "Escape") this.moveTo(null);
       const step = KEY_STEPS[event.key];
-      if (!step || !this.axis) return;
+      if (!step || !this.axis || event.shiftKey) return; // with Shift they move the zoomed part
       event.preventDefault();
       this.moveTo(stepFrame(this.frame, step, this.axis.range));
     };
@@ -79,7 +78,7 @@ export class ScopeCursor {
 
   /** @param {number | null} frame */
   moveTo(frame) {
-    const { film, figure, background, message } = this.host;
+    const { film, figure, background } = this.host;
     this.frame = frame;
     this.showLine(frame, true);
     setIfChanged(this.legend, "hidden", frame !== null); // or the caption would grow by a line
@@ -88,7 +87,7 @@ export class ScopeCursor {
       this.text.textContent = "";
       return;
     }
-    const answer = answerAt(background, unpack(message.film.every_frame)[frame] ?? -1);
+    const answer = answerAt(background, figure, frame);
     setIfChanged(this.text, "class", answer.wrong ? "at wrong" : "at");
     this.text.textContent = [`frame ${frame}`, ...valuesAt(figure, frame), ...answer.words].join("  ·  ");
   }
@@ -121,12 +120,22 @@ export function valuesAt(figure, frame) {
 }
 
 /**
- * The model's answer at a frame in words, and whether it is wrong.
+ * The ribbons' classes at a frame in words, and whether the present answer is wrong.
  * @param {Pick<StreamBackground, "truth" | "short">} background
- * @param {number} seen  class, -1 where nothing has arrived
+ * @param {Figure} figure
+ * @param {number} frame
  */
-export function answerAt({ truth, short }, seen) {
-  if (seen < 0) return { wrong: false, words: [] };
-  const wrong = truth >= 0 && seen !== truth;
-  return { wrong, words: [`${truth >= 0 ? `true ${short[truth]}, ` : ""}seen as ${wrong ? "✕ " : ""}${short[seen]}`] };
+export function answerAt({ truth, short }, figure, frame) {
+  const known = unpack(truth)[frame] ?? -1;
+  const words = known >= 0 ? [`true ${short[known]}`] : [];
+  let wrong = false;
+  for (const trace of figure.data) {
+    if (trace.type !== "ribbon" || trace.name === "truth") continue;
+    const seen = unpack(trace.z)[frame] ?? -1;
+    if (seen < 0) continue; // nothing has arrived
+    const missed = known >= 0 && seen !== known;
+    words.push(`${trace.name} ${missed ? "✕ " : ""}${short[seen]}`);
+    if (trace.name === "now") wrong = missed;
+  }
+  return { wrong, words };
 }

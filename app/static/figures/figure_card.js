@@ -107,8 +107,8 @@ export class FigureCard {
     this.stale = false;
     painter.draw(spec.figure, palette, font);
     if (!painter.axes) return;
-    if (spec.grid) this.writeCells(palette, font);
-    const picked = targets.find((target) => `${spec.id}/${target.id}` === this.sheet.picked);
+    if (spec.grid && !spec.grid.dense) this.writeCells(palette, font);
+    const picked = this.pickedTarget();
     if (picked) this.outline(picked, palette.text, 2.5);
     const pointed = targets.find((target) => target.id === this.pointed);
     if (pointed) {
@@ -162,6 +162,11 @@ export class FigureCard {
     return targetAt(this.targets, axes, event.clientX - left, event.clientY - top)?.id ?? null;
   }
 
+  /** The target that was picked last, where it is one of this figure's. */
+  pickedTarget() {
+    return this.targets.find((target) => `${this.spec?.id}/${target.id}` === this.sheet.picked);
+  }
+
   /** @param {string | null} id */
   point(id) {
     if (id === this.pointed) return;
@@ -186,7 +191,8 @@ export class FigureCard {
       return;
     }
     const picks = event.key === "Enter" || event.key === " ";
-    const next = picks ? this.pointed : targetAfterKey(this.targets, this.pointed, event.key);
+    const here = this.pointed ?? this.pickedTarget()?.id ?? null;
+    const next = picks ? this.pointed : targetAfterKey(this.targets, here, event.key);
     if (!picks && next === null) return;
     event.preventDefault();
     if (picks) this.pick(next);

@@ -1,4 +1,5 @@
-// Large numbers above the figures, each with what it was before; green or red where it has become better or worse.
+// Large numbers above the figures, each with what it was before; green or red, and in
+// a word, where it has become better or worse.
 import { addElement, keepChildren, setIfChanged } from "../page/dom.js";
 import { writeValuePairs } from "../page/value_pairs.js";
 
@@ -21,6 +22,7 @@ export function writeCards(row, cards) {
     const [label, number, rest] = card.children;
     setIfChanged(card, "data-id", content.id);
     setIfChanged(card, "data-mood", content.mood ?? "");
+    setIfChanged(card, "data-change", content.change ?? "");
     setIfChanged(card, "title", content.help);
     setIfChanged(label, "text", content.label);
     setIfChanged(number, "text", content.now);

@@ -10,7 +10,8 @@ const HALF_HEIGHT = 0.42; // of a heat map's cell; rows are 1 apart
  * @param {CellGrid} grid
  * @returns {(Target & { value: string })[]}
  */
-export function cellTargets({ ids, names, columns, text }) {
+export function cellTargets({ ids, names, columns, text, dense }) {
+  const half = dense ? 0.5 : HALF_HEIGHT;
   return ids.flatMap((id, row) =>
     columns.map((column, x) => {
       const y = ids.length - 1 - row;
@@ -19,7 +20,7 @@ export function cellTargets({ ids, names, columns, text }) {
         id: `${id}.${column}`,
         label: `${names[row]} ${column}: ${value}`,
         x: [x - 0.5, x + 0.5],
-        y: [y - HALF_HEIGHT, y + HALF_HEIGHT],
+        y: [y - half, y + half],
         row,
         value,
       };

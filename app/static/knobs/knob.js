@@ -15,6 +15,27 @@ const WHEEL_END_MS = 250; // a turn by the wheel ends when it has not rolled for
  * @typedef {"start" | "move" | "end" | "jump" | "refused"} Phase
  */
 
+/** What a screen reader says of a zone. */
+const ZONE_WORDS = {
+  under: "under-damped",
+  critical: "critically damped",
+  over: "over-damped",
+  slow: "slow",
+  alert: "alert",
+};
+
+/**
+ * A knob's value as it is spoken: "1.4, over-damped", "0.1 radians per frame, slow".
+ * @param {Pick<KnobSpec, "unit" | "zones">} spec
+ * @param {number} value
+ */
+export function valueInWords({ unit, zones }, value) {
+  const zone = zones.find(([from, to]) => value >= from && value <= to);
+  const spoken = unit.replace(/\brad\b/, "radians").replace("/", " per ");
+  const words = zone && ZONE_WORDS[/** @type {keyof typeof ZONE_WORDS} */ (zone[2])];
+  return `${roundValue(value)}${spoken ? ` ${spoken}` : ""}${words ? `, ${words}` : ""}`;
+}
+
 /** A knob with its name and a field for its number. */
 export class Knob {
   /**
@@ -24,7 +45,7 @@ export class Knob {
    */
   constructor(parent, spec, onTurn) {
     this.spec = spec;
-    this.scale = new KnobScale(spec.low, spec.high);
+    this.scale = new KnobScale(spec.low, spec.high, spec.even_below);
     this.onTurn = onTurn;
     this.value = spec.home;
     /** @type {{ x: number, y: number, fraction: number } | null} where the pointer was, while it drags */
@@ -64,7 +85,7 @@ export class Knob {
     box.querySelectorAll(".knob-words span").forEach((el, i) => (el.textContent = spec.words[i]));
     input.setAttribute("aria-label", `${spec.symbol} typed`);
     input.title = `Type a number from ${spec.low} to ${spec.high}`;
-    dial.setAttribute("aria-label", spec.symbol);
+    dial.setAttribute("aria-label", `${spec.name} ${spec.symbol}`);
     dial.setAttribute("aria-valuemin", String(spec.low));
     dial.setAttribute("aria-valuemax", String(spec.high));
     dial.setAttribute("aria-orientation", "vertical");
@@ -87,7 +108,7 @@ export class Knob {
     this.face.pointTo(this.value);
     if (!this.hasFocus(input)) input.value = text;
     dial.setAttribute("aria-valuenow", text);
-    dial.setAttribute("aria-valuetext", `${spec.symbol} ${text}${spec.unit ? ` ${spec.unit}` : ""}`);
+    dial.setAttribute("aria-valuetext", valueInWords(spec, this.value));
   }
 
   /** @param {Element} el */

@@ -1,5 +1,7 @@
 // The scale of a rotary knob. It is logarithmic: equal turns are equal ratios.
 //   fraction = log(value / low) / log(high / low),   angle = -135 + 270 fraction degrees from twelve o'clock
+// A knob that begins at 0 has even steps there, and ratios above a given value e:
+//   fraction = (asinh(value / e) - asinh(low / e)) / (asinh(high / e) - asinh(low / e))
 
 import { clamp } from "../page/clamp.js";
 
@@ -23,10 +25,13 @@ export class KnobScale {
   /**
    * @param {number} low
    * @param {number} high
+   * @param {number} [evenBelow]  steps are even below this value; 0: nowhere, and low is not 0
    */
-  constructor(low, high) {
+  constructor(low, high, evenBelow = 0) {
     this.low = low;
     this.high = high;
+    this.curve = evenBelow ? (/** @type {number} */ v) => Math.asinh(v / evenBelow) : Math.log;
+    this.inverse = evenBelow ? (/** @type {number} */ c) => evenBelow * Math.sinh(c) : Math.exp;
   }
 
   /**
@@ -34,7 +39,8 @@ export class KnobScale {
    * @param {number} value
    */
   fraction(value) {
-    return Math.log(value / this.low) / Math.log(this.high / this.low);
+    const { curve, low, high } = this;
+    return (curve(value) - curve(low)) / (curve(high) - curve(low));
   }
 
   /**
@@ -50,7 +56,8 @@ export class KnobScale {
    * @param {number} fraction
    */
   valueAt(fraction) {
-    return this.low * (this.high / this.low) ** clamp(fraction, 0, 1);
+    const { curve, inverse, low, high } = this;
+    return inverse(curve(low) + clamp(fraction, 0, 1) * (curve(high) - curve(low)));
   }
 
   /**

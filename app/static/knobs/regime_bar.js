@@ -27,6 +27,7 @@ export class RegimeBar {
       setIfChanged(this.bar.children[i], "text", label);
       setIfChanged(this.bar.children[i], "class", id === regime ? `now ${id}` : id);
     });
+    this.bar.hidden = !words; // a lesson without both knobs has no regime
     setIfChanged(this.bar, "aria-label", words);
     this.say(words);
   }

@@ -8,6 +8,7 @@
 export const PATIENCE_MS = 600; // an answer that does not come (a rerun in between) must not freeze the knob
 const MOST_UNANSWERED = 2; // messages on their way
 const MIN_GAP_MS = 45;
+export const STALE_MS = 1200; // without an answer for so long, what is shown counts as another setting's
 
 /**
  * How long after the last message the next one may leave, in ms.
@@ -26,6 +27,7 @@ export function sendingGap(unanswered, serverMs) {
  * @property {(values: Controls) => boolean} overSocket  whether it could be sent
  * @property {(values: Controls) => void} throughStreamlit
  * @property {() => boolean} isShown  whether the controls are still in the page
+ * @property {(stale: boolean) => void} showStale  what is shown is, or is no longer, that of an earlier setting
  */
 
 /** Sends values that change; every message has the next sequence number. */
@@ -47,6 +49,35 @@ export class UpdateSender {
     this.nextSend = undefined;
     /** @type {ReturnType<typeof setTimeout> | undefined} until the WebSocket counts as dead */
     this.socketTimeout = undefined;
+    this.stale = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} until what is shown counts as stale */
+    this.staleTimeout = undefined;
+  }
+
+  /**
+   * Wait for an answer, anew; or for none.
+   * @param {boolean} waiting
+   */
+  watch(waiting) {
+    clearTimeout(this.staleTimeout);
+    this.staleTimeout = waiting ? setTimeout(() => this.markStale(true), STALE_MS) : undefined;
+  }
+
+  /** @param {boolean} stale */
+  markStale(stale) {
+    if (stale !== this.stale) this.routes.showStale(stale);
+    this.stale = stale;
+  }
+
+  /**
+   * Another session answers from now on, since the server was started again: it knows nothing of these values.
+   * @param {number} epoch  of the new session
+   */
+  startSession(epoch) {
+    this.values.epoch = epoch;
+    this.answered = 0;
+    this.awaited = 0;
+    this.push(true);
   }
 
   /**
@@ -71,6 +102,7 @@ export class UpdateSender {
     this.values.seq += 1;
     this.awaited = this.values.seq;
     this.sentAt = performance.now();
+    if (this.staleTimeout === undefined) this.watch(true);
     const values = { ...this.values };
     if (!this.routes.overSocket(values) || this.settled) this.routes.throughStreamlit(values);
     else this.socketTimeout ??= setTimeout(() => this.connectionLost(), PATIENCE_MS);
@@ -94,6 +126,8 @@ export class UpdateSender {
     this.answered = seq;
     this.serverMs = serverMs;
     if (this.awaited && seq >= this.awaited) this.awaited = 0;
+    if (isNew || !this.awaited) this.watch(this.awaited > 0);
+    if (!this.awaited) this.markStale(false);
     if (this.socketTimeout !== undefined && isNew) {
       clearTimeout(this.socketTimeout);
       this.socketTimeout = this.awaited ? setTimeout(() => this.connectionLost(), PATIENCE_MS) : undefined;

@@ -1,6 +1,8 @@
 // Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of
 // seven. While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
+import { askForRerun } from "../stream_background.js";
 import { openSocket } from "./knob_socket.js";
+import { addElement } from "./dom.js";
 import { loadStylesheet } from "./theme.js";
 
 /** @import { Mount, MountArguments, PartHost, Update } from "../messages.js" */
@@ -10,6 +12,10 @@ import { loadStylesheet } from "./theme.js";
  * A part's name, which is also its key in an update, and the function that mounts it.
  * @typedef {[string, (component: MountArguments<any>) => void]} NamedPart
  */
+
+const ASK_MS = 500;
+const MOST_ASKED = 20;
+const STALE = "Waiting for the server: curves and numbers are of an earlier setting";
 
 /** @type {WeakMap<PartHost, Pair>} */
 const pairs = new WeakMap();
@@ -29,6 +35,8 @@ class Pair {
     this.shown = null;
     /** @type {KnobSocket | null} */
     this.socket = null;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.asking = undefined;
     const grid = document.createElement("div");
     grid.className = name;
     /** @type {PartHost[]} */
@@ -37,6 +45,14 @@ class Pair {
       place.className = `${part}-place`;
       grid.appendChild(place);
       return place.attachShadow({ mode: "open" });
+    });
+    const note = addElement("p", "stale-note", grid, STALE);
+    note.hidden = true;
+    note.setAttribute("role", "status");
+    grid.addEventListener("knob-stale", (event) => {
+      const stale = event instanceof CustomEvent && Boolean(event.detail);
+      note.hidden = !stale;
+      grid.classList.toggle("stale", stale);
     });
     loadStylesheet(this.host, component.data.base, `${name}.css`);
     this.host.appendChild(grid);
@@ -49,6 +65,8 @@ class Pair {
   update(component) {
     this.component = component;
     const { endpoint, base, update } = component.data;
+    clearInterval(this.asking); // whatever was asked for has come
+    if (this.socket && this.socket.token !== endpoint.token) this.socket.wanted = false;
     this.socket = openSocket(
       endpoint,
       base,
@@ -56,8 +74,19 @@ class Pair {
         if (this.host.isConnected) this.show(newer);
       },
       () => this.places.forEach((place) => place._part?.connectionLost?.()),
+      () => this.askForSession(),
     );
     this.show(update);
+  }
+
+  /** The server was started again: have the page's script run in a new session, as soon as Streamlit is back, too. */
+  askForSession() {
+    clearInterval(this.asking);
+    let left = MOST_ASKED;
+    this.asking = setInterval(() => {
+      if (!this.host.isConnected || left-- === 0) clearInterval(this.asking);
+      else askForRerun();
+    }, ASK_MS);
   }
 
   /**
@@ -77,7 +106,7 @@ class Pair {
       const [part, mount] = this.parts[i];
       mount({
         parentElement: this.places[i],
-        data: { base, palettes, constants: constants[part], ...updates[part] },
+        data: { base, palettes, session: data.endpoint.token, constants: constants[part], ...updates[part] },
         setStateValue,
         send: (message) => this.socket?.send(message) ?? false,
       });

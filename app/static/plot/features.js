@@ -7,7 +7,7 @@
 export const FEATURES =
 {
   "keys": {
-    "layout": ["annotations", "margin", "shapes"],
+    "layout": ["annotations", "classes", "margin", "shapes"],
     "margin": ["b", "l", "r", "t"],
     "axis": [
       "anchor", "domain", "range", "scaleanchor", "showgrid", "ticktext", "tickvals", "title", "titlegap", "type"
@@ -22,7 +22,8 @@ export const FEATURES =
     "scatter.error_y": ["array", "color"],
     "bar": ["marker", "width", "x", "y"],
     "bar.marker": ["color"],
-    "heatmap": ["colorscale", "dx", "x0", "y0", "z"],
+    "heatmap": ["colorscale", "dx", "x0", "y0", "ygap", "z"],
+    "ribbon": ["name", "y0", "z"],
     "shape": ["fillcolor", "layer", "line", "type", "x0", "x1", "xref", "y0", "y1", "yref"],
     "shape.line": ["color", "dash", "width"],
     "annotation": ["font", "text", "x", "xanchor", "xref", "xshift", "y", "yref", "yshift"],
@@ -37,16 +38,16 @@ export const FEATURES =
   },
   "values": {
     "axis.type": ["log"],
-    "trace.type": ["bar", "heatmap", "scatter"],
+    "trace.type": ["bar", "heatmap", "ribbon", "scatter"],
     "scatter.mode": ["lines", "lines+markers", "markers"],
     "scatter.fill": ["tonexty"],
     "scatter.line.dash": ["", "dash", "dot", "solid"],
     "scatter.line.shape": ["hv"],
-    "scatter.marker.symbol": ["circle-open", "x"],
+    "scatter.marker.symbol": ["circle", "circle-open", "x"],
     "shape.type": ["circle", "line", "rect"],
     "shape.layer": ["below"],
     "shape.line.dash": ["dash", "dot", "solid"],
     "annotation.xanchor": ["left", "right"],
-    "packed.dtype": ["f4"]
+    "packed.dtype": ["f4", "i2"]
   }
 };

@@ -15,7 +15,7 @@ export interface Figure {
   layout: Layout;
 }
 
-export type Trace = ScatterTrace | BarTrace | HeatmapTrace;
+export type Trace = ScatterTrace | BarTrace | HeatmapTrace | RibbonTrace;
 
 export interface ScatterTrace {
   type: "scatter";
@@ -44,7 +44,7 @@ export interface Stroke {
 export interface Marker {
   color: ColourName;
   size: number;
-  symbol?: "x" | "circle-open"; // a filled circle where absent
+  symbol?: "x" | "circle-open" | "circle"; // a filled circle where absent
   line?: { width: number };
 }
 
@@ -65,7 +65,18 @@ export interface HeatmapTrace {
   x0: number;
   dx: number;
   y0: number;
+  ygap?: 0; // rows touch
   colorscale: [number, ColourName][];
+  xaxis?: string;
+  yaxis?: string;
+}
+
+/** Ours: a thin row in the colours of classes, frame by frame; -1 is left empty. The layout names the classes. */
+export interface RibbonTrace {
+  type: "ribbon";
+  z: PackedNumbers; // (T,) class at frame 0, 1, ...
+  y0: number; // the row's height; rows are 1 apart
+  name: string;
   xaxis?: string;
   yaxis?: string;
 }
@@ -73,6 +84,7 @@ export interface HeatmapTrace {
 /** Axes are under "xaxis", "yaxis", "xaxis2", ... */
 export interface Layout {
   margin: { l: number; r: number; t: number; b: number };
+  classes?: string[]; // ours: names of the classes of ribbons
   shapes?: Shape[];
   annotations?: Annotation[];
   [axis: `xaxis${string}` | `yaxis${string}`]: Axis;
@@ -135,6 +147,7 @@ export interface Plot {
   axes: Record<string, PlacedAxis>;
   size: { width: number; height: number; inner: Box };
   font: string; // CSS font family
+  classes: string[]; // names of the classes of ribbons
   colour(name: ColourName): string;
 }
 

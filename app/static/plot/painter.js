@@ -5,6 +5,7 @@ import { drawSubplot } from "./axis_drawing.js";
 import { drawBars } from "./bars.js";
 import { paletteColour } from "./colours.js";
 import { drawHeatmap } from "./heatmap.js";
+import { drawRibbon } from "./ribbon.js";
 import { drawScatter } from "./scatter.js";
 import { drawAnnotation, drawShape } from "./shapes.js";
 
@@ -25,6 +26,7 @@ export class Painter {
     this.size = { width: 0, height: 0, inner: { x: 0, y: 0, width: 0, height: 0 } };
     /** @type {Record<string, PlacedAxis> | null} of the figure drawn last */
     this.axes = null;
+    this.ratio = 0; // pixels of the canvas for one of CSS; 0: the screen's
     /** @type {[number, number] | null} width and height in CSS pixels */
     this.measured = null;
     // Reading the canvas's size while drawing would make the browser lay out the page at once; this reports it before.
@@ -60,6 +62,7 @@ export class Painter {
       axes: this.axes,
       size: this.size,
       font,
+      classes: figure.layout.classes ?? [],
       colour: (name) => paletteColour(palette, name),
     };
     for (const [x, y] of subplots(this.axes)) drawSubplot(plot, x, y);
@@ -80,7 +83,7 @@ export class Painter {
       this.measured = null;
       return null;
     }
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = this.ratio || window.devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -106,6 +109,7 @@ function drawTrace(plot, trace, previous) {
   c.clip();
   if (trace.type === "bar") drawBars(plot, trace, x, y);
   else if (trace.type === "heatmap") drawHeatmap(plot, trace, x, y);
+  else if (trace.type === "ribbon") drawRibbon(plot, trace, x, y);
   else drawScatter(plot, trace, previous, x, y);
   c.restore();
 }

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from knob_core.serving.engine import Delivery
@@ -32,6 +36,8 @@ ROUTES: list[BaseRoute] = [
     Route("/v1/knobs/groups/{group}", guarded("operator", http.release), methods=["DELETE"]),
     Route("/v1/knobs/streams/{stream}", guarded("operator", http.turn), methods=["PATCH", "PUT"]),
     Route("/v1/knobs/streams/{stream}", guarded("operator", http.release), methods=["DELETE"]),
+    Route("/metrics", guarded("viewer", http.metrics), methods=["GET"]),
+    Route("/openapi.json", guarded(None, http.description), methods=["GET"]),
     Route("/healthz", guarded(None, http.alive), methods=["GET"]),
     Route("/readyz", guarded(None, http.readiness), methods=["GET"]),
 ]
@@ -49,18 +55,32 @@ def build(service: Service) -> Starlette:
                 loop.call_soon_threadsafe(_deliver, replies)
 
         service.engine.deliver = deliver
-        service.engine.start()
-        service.ready = True
+        await asyncio.to_thread(service.start)
         try:
             yield
         finally:
-            service.draining = True
-            await asyncio.to_thread(service.engine.stop)
+            await asyncio.to_thread(service.drain)
             service.pool.shutdown(wait=False, cancel_futures=True)
 
-    app = Starlette(routes=ROUTES, lifespan=lifespan)
+    errors: Any = dict.fromkeys((404, 405), _problem)
+    app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=errors)
+    if service.access.origins:
+        allowed = sorted(service.access.origins)
+        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        headers = ["Authorization", "Content-Type"]
+        app.add_middleware(CORSMiddleware, allow_origins=allowed, allow_methods=methods, allow_headers=headers)
     app.state.service = service
     return app
+
+
+def _problem(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    cause = f"{request.method} {request.url.path[:200]} is not known here; /openapi.json lists what is"
+    allowed = {  # of all routes with this path: Starlette would name the first one's methods only
+        method for route in ROUTES if isinstance(route, Route) and route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }  # fmt: skip
+    return JSONResponse({"error": cause}, status, {"Allow": ", ".join(sorted(allowed))} if status == 405 else None)
 
 
 def _deliver(replies: Delivery) -> None:

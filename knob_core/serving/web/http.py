@@ -15,7 +15,8 @@ from knob_core.serving import decode
 from knob_core.serving.access import Caller
 from knob_core.serving.engine import Full, Refusal, require_id
 from knob_core.serving.knob_control import from_json
-from knob_core.serving.messages import Frame, Reply, checked_header, parsed, unpack
+from knob_core.serving.messages import Frame, Header, Reply, checked_header, parsed, unpack, whole
+from knob_core.serving.web import openapi
 from knob_core.serving.web.guard import STATUS, body
 from knob_core.serving.web.service import Service
 
@@ -48,46 +49,44 @@ async def many_frames(request: Request, service: Service, caller: Caller) -> Res
     entries = table.get("frames")
     if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_FRAMES:
         raise ValueError(f"frames is expected to be a list of 1 to {MOST_FRAMES} objects")
+    listed = [_listed(entry) for entry in entries]  # a request that is wrong anywhere does nothing
     replies: list[asyncio.Future[Reply] | dict[str, Any]] = []
-    for entry in entries:
-        id = entry.get("stream") if isinstance(entry, dict) else None
+    for id, group, given in listed:
         try:
-            if not isinstance(id, str):
-                raise ValueError("an entry of frames is expected to be an object with a stream")
-            rest = {name: value for name, value in entry.items() if name not in ("stream", "group")}
-            frame, picture = await _listed(service, rest)
-            replies.append(_submitted(service, id, frame, picture, str(entry.get("group") or "")))
-        except (Refusal, Full, ValueError) as error:
+            frame, picture = (given, None) if isinstance(given, Frame) else await service.frame(*given)
+            replies.append(_submitted(service, id, frame, picture, group))
+        except ValueError as error:
             code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
-            stream = id[:64] if isinstance(id, str) else ""
-            replies.append({"type": "refused", "stream": stream, "frame": None, "cause": str(error), "code": code})
+            replies.append({"type": "refused", "stream": id, "frame": None, "cause": str(error), "code": code})
     waiting = [reply for reply in replies if not isinstance(reply, dict)]
     if waiting:
         await asyncio.wait_for(asyncio.gather(*waiting), ANSWER_WITHIN)
     return JSONResponse({"answers": [reply if isinstance(reply, dict) else reply.result() for reply in replies]})
 
 
-async def _listed(service: Service, entry: dict[str, Any]) -> tuple[Frame, Any]:
-    """A frame from an entry of the list."""
-    if "picture" not in entry:
-        if "logits" in entry:
-            return decode.of_logits(entry), None
-        return await service.frame(checked_header({**entry, "kind": entry.get("kind", "picture")}), b"")
-    header = {name: value for name, value in entry.items() if name != "picture"}
+def _listed(entry: Any) -> tuple[str, str, Frame | tuple[Header, bytes]]:
+    """(stream, group, logits or a picture that is still to be decoded) of an entry of the list."""
+    if not isinstance(entry, dict) or ("picture" in entry) == ("logits" in entry):
+        raise ValueError("an entry of frames is expected to be an object with a stream and a picture or logits")
+    id, group = entry.get("stream"), entry.get("group", "")
+    for what, name in (("stream", id), *((("group", group),) if "group" in entry else ())):
+        require_id(what, name if isinstance(name, str) else "")
+    rest = {name: value for name, value in entry.items() if name not in ("stream", "group", "picture")}
+    if "logits" in entry:
+        return str(id), group, decode.of_logits(rest)
     try:
         content = base64.b64decode(entry["picture"], validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise ValueError("picture is expected to be a JPEG, PNG or WebP file in base64") from None
-    return await service.frame(checked_header({**header, "kind": "picture"}), content)
+    return str(id), group, (checked_header({**rest, "kind": "picture"}), content)
 
 
 def _submitted(service: Service, id: str, frame: Frame, picture: Any, group: str) -> asyncio.Future[Reply]:
     if service.draining or not service.ready:
         raise Full("the service is starting or stopping")
     answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    service.engine.submit(id, frame, lambda reply: None if answer.done() else answer.set_result(reply), group)
-    if picture is not None and (stream := service.engine.stream(id)) is not None:
-        stream.picture = picture
+    sink = lambda reply: None if answer.done() else answer.set_result(reply)  # noqa: E731
+    service.engine.submit(id, frame, sink, group, picture)
     return answer
 
 
@@ -119,7 +118,7 @@ async def stream(request: Request, service: Service, caller: Caller) -> Response
 
 
 async def picture(request: Request, service: Service, caller: Caller) -> Response:
-    found = service.engine.stream(request.path_params["id"])
+    found = service.engine.streams.get(request.path_params["id"])
     if found is None or found.picture is None:
         raise LookupError(_unknown(request) if found is None else "this stream sends no pictures")
     return Response(decode.webp(found.picture), media_type="image/webp", headers={"Cache-Control": "no-store"})
@@ -161,7 +160,7 @@ async def turn(request: Request, service: Service, caller: Caller) -> Response:
             changes = settings_file.as_dict(settings_file.Settings(**changes))
     scope = _scope(request)
     clear = request.query_params.get("clear", "false") == "true" and not scope
-    options = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
+    options: dict[str, Any] = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
     return JSONResponse(service.engine.knobs.turn(changes, caller.name, **options, **scope).to_json())
 
 
@@ -172,9 +171,9 @@ async def release(request: Request, service: Service, caller: Caller) -> Respons
 async def revert(request: Request, service: Service, caller: Caller) -> Response:
     table = parsed(await body(request, settings_file.MAX_BYTES))
     unchanged = _if_revision(table)
-    revision = table.get("revision")
-    if set(table) != {"revision"} or isinstance(revision, bool) or not isinstance(revision, int):
-        raise ValueError("expected an object with a revision, a whole number")
+    if set(table) != {"revision"}:
+        raise ValueError("expected an object with a revision, and if_revision or nothing else")
+    revision = whole("revision", table["revision"])
     return JSONResponse(service.engine.knobs.revert(revision, caller.name, unchanged).to_json())
 
 
@@ -183,20 +182,27 @@ async def knob_log(request: Request, service: Service, caller: Caller) -> Respon
 
 
 def _if_revision(table: dict[str, Any]) -> int | None:
-    revision = table.pop("if_revision", None)
-    if revision is not None and (isinstance(revision, bool) or not isinstance(revision, int)):
-        raise ValueError(f"if_revision is {str(revision)[:40]!r}, expected a whole number")
-    return revision
+    return whole("if_revision", table.pop("if_revision")) if "if_revision" in table else None
 
 
-def _scope(request: Request) -> dict[str, str]:
-    found = {name: request.path_params[name] for name in ("group", "stream") if name in request.path_params}
+def _scope(request: Request) -> dict[str, Any]:
+    found: dict[str, Any] = {name: x for name, x in request.path_params.items() if name in ("group", "stream")}
     for name, value in found.items():
         require_id(name, value)
     return found
 
 
 # Health
+
+
+async def metrics(request: Request, service: Service, caller: Caller) -> Response:
+    if service.metrics is None:
+        raise LookupError("this service has no metrics")
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def description(request: Request, service: Service, caller: Caller) -> Response:
+    return JSONResponse(openapi.description())
 
 
 async def alive(request: Request, service: Service, caller: Caller) -> Response:

@@ -8,7 +8,7 @@ import logging
 from collections import deque
 
 from starlette.responses import JSONResponse
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knob_core.serving.decode import of_logits
 from knob_core.serving.engine import Full, Refusal
@@ -85,6 +85,7 @@ async def stream_socket(socket: WebSocket) -> None:
         status = 503 if isinstance(error, Full) else 400
         await socket.send_denial_response(JSONResponse({"error": str(error)}, status))
         return
+    log.info("stream joined", extra={"stream": id, "group": query.get("group", "")})
     try:
         await socket.accept(PROTOCOL if PROTOCOL in socket.scope.get("subprotocols", ()) else None)
         sender = asyncio.create_task(connection.send_all())
@@ -95,10 +96,11 @@ async def stream_socket(socket: WebSocket) -> None:
         for task in (sender, receiver):
             task.cancel()
         await asyncio.gather(sender, receiver, return_exceptions=True)
-        if receiver.done() and not receiver.cancelled() and (error := receiver.exception()) is not None:
-            log.error("a socket failed", exc_info=error)
+        if receiver.done() and not receiver.cancelled() and (failure := receiver.exception()) is not None:
+            log.error("a socket failed", exc_info=failure)
     finally:
         service.engine.part(id, sink)
+        log.info("socket closed", extra={"stream": id, "cause": connection.close[1] if connection.close else "client"})
 
 
 async def _receive(service: Service, socket: WebSocket, id: str, connection: Connection) -> None:
@@ -126,17 +128,13 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
                 number = header.get("number")
                 frame, picture = await service.frame(header, body)
             number = frame.number
-            service.engine.submit(id, frame)
-            if picture is not None and (stream := service.engine.stream(id)) is not None:
-                stream.picture = picture
+            service.engine.submit(id, frame, picture=picture)
             bad = 0
         except ValueError as error:
+            if service.draining:  # not taken: the client is told to come back, and sends it again then
+                continue
             code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
             connection.sink({"type": "refused", "stream": id, "frame": number, "cause": str(error), "code": code})  # type: ignore[typeddict-item]
             bad += 1
             if bad >= MOST_BAD:
                 connection.end(POLICY, f"{MOST_BAD} messages in a row were no frames")
-
-
-def is_open(socket: WebSocket) -> bool:
-    return socket.application_state == WebSocketState.CONNECTED

@@ -23,7 +23,7 @@ def page() -> AppTest:
 
 
 def text(at: AppTest) -> str:
-    return "\n".join(element.value for kind in ("markdown", "caption", "subheader") for element in at.get(kind))
+    return "\n".join(element.value for kind in ("markdown", "caption", "header") for element in at.get(kind))
 
 
 def test_the_page_tells_equation_architecture_citation_device_and_versions(page: AppTest) -> None:

@@ -14,7 +14,9 @@ import made_streams
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.server.background_jobs import Jobs
 from knob_core import library
+from knob_core.goals import Goals
 from knob_core.library import film_strips
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,8 +36,9 @@ def assets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The app looks at made-up streams; what was cached of others is forgotten."""
     import streamlit as st
 
-    from app.console import shipped_models
+    from app.console import compute_stream, shipped_models
 
+    monkeypatch.setattr(compute_stream, "JOBS", Jobs(lambda job: compute_stream.compute(job)))
     for module, name in ((library, "streams"), (library, "load_stream"), (film_strips, "load")):
         function = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, _f=function, **k: _f(*a, **{**k, "root": folder}))
@@ -82,8 +85,10 @@ def test_it_opens_with_the_preferred_stream(assets: Path) -> None:
     at = opened()
     choice = at.session_state["choice"]
     assert (choice.method, choice.corruption, choice.schedule) == ("knob-ode", "shot_noise", "step")
+    assert choice.content == "mixed" and at.session_state["shown"].cuts == [20, 40, 60, 80, 100]
     assert not at.warning and not at.error
-    assert len(at.get("bidi_component")) >= 4  # console, tape, gallery, sketch
+    assert len(at.get("bidi_component")) >= 3  # console, tape, sketch
+    assert len(opened(content="fixed").get("bidi_component")) >= 4  # and the gallery
 
 
 def test_turning_the_knobs(assets: Path) -> None:
@@ -107,7 +112,7 @@ def test_switches_pin_and_live(assets: Path) -> None:
     turn(at, seq=6, live=True, playing=True, frames_requested=25, speed=40)
     assert console(at).live.t == 25 and console(at).speed == 40
     turn(at, seq=7, live=True, playing=True, frames_requested=40, zeta=2.0)
-    assert console(at).live.t == 40 and console(at).live.marks(120) == [25]
+    assert console(at).live.t == 40 and console(at).live.spans(120) == [(25, 25)]
     turn(at, seq=8, live=False)
     assert console(at).live is None
 
@@ -127,7 +132,7 @@ def test_every_panel_opens(assets: Path, panel: str) -> None:
 
 
 def test_corruption_schedule_and_model(assets: Path) -> None:
-    at = opened()
+    at = opened(content="fixed")
     at.selectbox(key="menu_corruption_0").select("fog").run()
     at.selectbox(key="menu_schedule_0").select("sine").run()
     at.selectbox(key="menu_model_0").select(("ode-lite", 0)).run()
@@ -138,7 +143,7 @@ def test_corruption_schedule_and_model(assets: Path) -> None:
 
 
 def test_a_menu_shows_what_was_chosen_elsewhere(assets: Path) -> None:
-    at = opened(schedule="sine")
+    at = opened(schedule="sine", content="fixed")
     assert at.selectbox(key="menu_schedule_0").value == "sine"
     at.session_state["sketch"] = {"drawn": [2.0] * 60}
     at.run()
@@ -150,16 +155,71 @@ def test_a_menu_shows_what_was_chosen_elsewhere(assets: Path) -> None:
     assert menu.value == at.session_state["choice"].schedule == "sine"
 
 
+def test_content_fixed_is_one_click_away_and_in_the_link(assets: Path) -> None:
+    at = opened()
+    probe = at.session_state["shown"].probe
+    assert probe is not None and probe[0].u_star.shape == (6, 120)  # a fixed picture, for Step and Bode
+    at.selectbox(key="menu_content_0").select("fixed").run()
+    assert not at.exception and not at.warning
+    assert at.session_state["shown"].cuts == [] and at.session_state["shown"].probe is None
+    turn(at)
+    assert at.query_params["content"] == "fixed"
+    again = opened(**dict(at.query_params.items()))
+    assert again.session_state["choice"] == at.session_state["choice"]
+    at.selectbox(key="menu_content_0").select("mixed").run()
+    assert at.session_state["choice"] == opened().session_state["choice"]
+
+
+def test_an_own_list_of_scenes_is_asked_for(assets: Path) -> None:
+    at = opened()
+    (text,) = [box for box in at.text_area if box.label == "Pictures and frames"]
+    text.set_value("whale 3")
+    (show,) = [b for b in at.button if b.label == "Show these"]
+    show.click().run()
+    assert "whale" in warnings(at) and at.session_state["choice"].content == "mixed"
+    (text,) = [box for box in at.text_area if box.label == "Pictures and frames"]
+    text.set_value("cat 30, ship 30")
+    (show,) = [b for b in at.button if b.label == "Show these"]
+    show.click().run()
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "there is no checkpoint" in warnings(at)  # it was asked for, and cannot be had here
+
+
+def test_goals_travel_in_the_link_and_the_settings_file(assets: Path) -> None:
+    from knob_core import settings as settings_file
+
+    at = opened()
+    view = {
+        "panel": "step",
+        "unit": "Hz",
+        "frame_rate": 10,
+        "epoch": 0,
+        "seq": 1,
+        "goals": {"delay": 3, "accuracy": 95},
+    }
+    at.session_state["console"] = {"controls": None, "view": view}
+    at.run()
+    assert not at.exception and console(at).settings.goals == Goals(delay=3.0, accuracy=0.95)
+    again = opened(**dict(at.query_params.items()))
+    assert console(again).settings.goals == console(at).settings.goals and not again.warning
+    text = settings_file.to_toml(console(at).settings)
+    upload(again, "settings_file", text.replace("delay = 3.0", "delay = 5.0").encode(), "knob.toml")
+    assert console(again).settings.goals == Goals(delay=5.0, accuracy=0.95)
+
+
 def test_image(assets: Path) -> None:
     from knob_core import library
 
-    at = opened()
+    at = opened(content="fixed")
     first = at.session_state["choice"].image
-    other = library.streams()[0].images[1]
+    other = next(image for image in library.streams()[0].images if image != first)
     at.session_state["gallery"] = {"picked": other}
     at.run()
     assert at.session_state["choice"].image == other != first
-    assert at.session_state["shown"].image == 1
+    assert at.session_state["shown"].image == library.streams()[0].images.index(other)
     assert "picked" not in at.session_state  # that is the calibration page's
 
 
@@ -242,7 +302,7 @@ def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch
         return load(key, *a, **k)
 
     monkeypatch.setattr(library, "load_stream", damaged)
-    at = opened()
+    at = opened(content="fixed")
     at.selectbox(key="menu_corruption_0").select("fog").run()
     assert "fog-step.npz is damaged" in warnings(at)
     assert at.session_state["choice"].corruption == "shot_noise"
@@ -301,7 +361,7 @@ def test_a_missing_sample_costs_the_gallery_only(assets: Path, monkeypatch: pyte
         raise FileNotFoundError("sample.json is missing")
 
     monkeypatch.setattr(stream_sources, "load_sample", missing)
-    at = opened()
+    at = opened(content="fixed")
     assert "the sample cannot be read: sample.json is missing" in warnings(at)
     (button,) = [b for b in at.button if b.label == "Image"]
     assert button.disabled
@@ -323,7 +383,7 @@ def upload(at: AppTest, key: str, content: bytes, name: str) -> AppTest:
         (b"1\nnan\n3\n", "line 2: 'nan' is not a severity"),
         (b"", "empty"),
         (b"\x00\x01\xff" * 9, "not UTF-8"),
-        (b"1\n" * 1001, "at most 1000 frames"),
+        (b"1\n" * 3001, "at most 3000 frames"),
         (b"1\n9\n", "line 2"),
     ],
     ids=["nan", "empty", "binary", "long", "range"],
@@ -412,7 +472,7 @@ def test_every_control_has_a_sentence_of_help(assets: Path) -> None:
 
 VISIT = (
     "from streamlit.testing.v1 import AppTest; at = AppTest.from_file('app/main.py', default_timeout=60).run();"
-    "assert not at.exception, at.exception; assert len(at.get('bidi_component')) >= 4;"
+    "assert not at.exception, at.exception; assert len(at.get('bidi_component')) >= 3;"
 )
 SERVER = "sys.path.insert(0, 'app'); import main; assert main.app;"
 

@@ -112,15 +112,15 @@ def test_every_cell_of_the_heat_maps(folder: Path) -> None:
 def test_before_is_what_stood_before_this_turn() -> None:
     numbers = BeforeAndNow()
     first = message(Selection(), Settings(), numbers, turn=0)
-    assert dict(first["cards"][0]["rest"])["before"] == card(first, "ece_deb")
+    assert dict(first["cards"][0]["rest"])["previous"] == card(first, "ece_deb")
     second = message(Selection(), Settings(omega_n=3.0), numbers, turn=1)
     third = message(Selection(), Settings(omega_n=2.0), numbers, turn=1)  # the same turn goes on
     for later in (second, third):
-        assert dict(later["cards"][0]["rest"])["before"] == card(first, "ece_deb")
+        assert dict(later["cards"][0]["rest"])["previous"] == card(first, "ece_deb")
     fourth = message(Selection(), Settings(omega_n=1.0), numbers, turn=2)
-    assert dict(fourth["cards"][0]["rest"])["before"] == card(third, "ece_deb")
+    assert dict(fourth["cards"][0]["rest"])["previous"] == card(third, "ece_deb")
     other = message(Selection(severities=(5,)), Settings(omega_n=1.0), numbers, turn=2)  # another selection begins anew
-    assert dict(other["cards"][0]["rest"])["before"] == card(other, "ece_deb")
+    assert dict(other["cards"][0]["rest"])["previous"] == card(other, "ece_deb")
 
 
 def test_what_could_be_used_instead(folder: Path) -> None:
@@ -399,10 +399,10 @@ def test_a_picked_cell_shows_its_pictures(monkeypatch: pytest.MonkeyPatch) -> No
     at.session_state["picked"] = "ece/fog.3"
     at.run()
     assert not at.exception
-    assert any("Pictures: fog, severity 3" in element.value for element in at.subheader)
+    assert any("Pictures: fog, severity 3" in element.value for element in at.header)
     at.session_state["picked"] = "ece/nonsense.3"
     at.run()
-    assert not at.exception and not at.subheader
+    assert not at.exception and not at.header
 
 
 def test_missing_or_damaged_predictions_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from jobs import finished
 
 from app.console import compute_stream, shipped_models
 from app.console.stream_choice import StreamChoice
 from app.server import background_jobs
 from app.server.background_jobs import Job, Jobs
 from knob_core import checkpoint, models
-from knob_core.data import load_sample
+from knob_core.data import CLASSES, load_sample
 from knob_core.schedules import SCHEDULES
-from knob_core.streams import ControlledStream
+from knob_core.streams import ControlledStream, SceneStream, scenes
 
 CHOICE = StreamChoice(image=7, corruption="fog", schedule="ramp", frames=40, realisations=2, seed=3)
 
@@ -29,14 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     torch.manual_seed(0)
     checkpoint.save(models.build("knob-ode", width=4).eval(), tmp_path / "knob-ode-s0.safetensors")
     return tmp_path
-
-
-def finished(job: Job) -> Job:
-    for _ in range(1200):
-        if job.over:
-            return job
-        time.sleep(0.05)
-    raise TimeoutError
 
 
 def test_it_is_what_the_model_says(folder: Path) -> None:
@@ -54,6 +46,19 @@ def test_it_is_what_the_model_says(folder: Path) -> None:
     assert (result.branches.labels == labels[7]).all()
     np.testing.assert_allclose(result.branches.severity, severity, atol=1e-6)
     assert result.pixels.shape == (24, 32, 32, 3) and result.pixels.dtype == np.uint8
+
+
+def test_scenes_are_what_the_model_says(folder: Path) -> None:
+    choice = replace(CHOICE, image=0, frames=60).with_content("listed", "cat 20, 17 25, ship")
+    result = compute_stream.compute(Job(choice))
+    images, labels, _ = load_sample()
+    plan = scenes.plan("listed", labels, SCHEDULES["ramp"](60), 3, choice.listed(), CLASSES)
+    model = checkpoint.load(folder / "knob-ode-s0.safetensors").eval()
+    with torch.inference_mode():
+        outputs = model(SceneStream(images, plan, "fog", 2, 3).frames(18, 48, 0, 1))
+    np.testing.assert_allclose(result.branches.z_dyn[1, 18:48], outputs.z_dyn.numpy(), atol=1e-5)
+    assert result.branches.content is not None and (result.branches.content == plan.picture).all()
+    assert (result.branches.labels == labels[plan.picture]).all() and plan.cuts.tolist() == [20, 45]
 
 
 def test_every_checkpoint_is_found_by_its_name(folder: Path) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from app.console.console_state import ConsoleState
 from app.console.display_export import csv_text, html_text
 from app.console.shown_stream import ShownStream
+from knob_core.data import CLASSES
 from knob_core.response import respond
 from knob_core.settings import Settings
 
@@ -30,6 +32,17 @@ def test_csv_holds_the_scope(stream: ShownStream) -> None:
         [float(r["confidence_q3"]) for r in rows], np.percentile(response.p_max[6:12], 75, axis=0), atol=1e-5
     )
     np.testing.assert_allclose([float(r["severity"]) for r in rows], stream.branches.severity, atol=1e-5)
+    assert [r["truth"] for r in rows] == [CLASSES[k] for k in stream.frame_truth]
+    assert [r["predicted_first_path"] for r in rows] == [CLASSES[k] for k in response.predicted[6]]
+
+
+def test_the_file_has_the_visitor_s_classes_and_the_truth_of_every_frame(scenes: ShownStream) -> None:
+    own = replace(scenes, names=tuple("abcdefghij"))
+    rows = list(csv.DictReader(io.StringIO(csv_text(ConsoleState(), own).split("\n", 1)[1])))
+    assert [r["truth"] for r in rows] == ["abcdefghij"[k] for k in scenes.branches.labels[0]]
+    page = html_text(ConsoleState(pin=Settings(zeta=2.0)), own)
+    found = [json.loads(z)[0] for z in re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)]
+    assert [k + 0.5 for k in scenes.branches.labels[0].tolist()] in found  # the ribbon of the truth
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -44,6 +57,7 @@ def test_html_has_the_wrong_frames(stream: ShownStream) -> None:
     """Plotly unpacks no array that lies inside a list."""
     page = html_text(ConsoleState(), stream)
     found = re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)
-    ghost, now = (np.array(json.loads(z))[0] for z in found)
+    shares = [cells for z in found if max(cells := json.loads(z)[0]) <= 1]
+    ghost, now = shares
     np.testing.assert_allclose(ghost, stream.share_wrong(stream.without_knob), atol=1e-6)
     np.testing.assert_allclose(now, stream.share_wrong(respond(stream.branches, Settings())[0]), atol=1e-6)

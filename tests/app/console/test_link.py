@@ -14,6 +14,7 @@ from app.console.panels import PANELS
 from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.goals import Goals
 from knob_core.methods import METHODS
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import MODES, Settings
@@ -28,7 +29,12 @@ settings = st.builds(
     memory=st.booleans(),
     mode=st.sampled_from(MODES),
     frame_rate=st.sampled_from([0.5, 10.0, 29.97, 240.0]),
-)
+    temperature=st.sampled_from([1.0, 0.532, 2.5]),
+    goals=st.builds(
+        Goals, excess_flips=st.sampled_from([None, 1.0]), delay=st.sampled_from([None, 0.5, 3.0]),
+        accuracy=st.sampled_from([None, 0.955]),
+    ),
+)  # fmt: skip
 choices = st.builds(
     StreamChoice,
     method=st.sampled_from(list(METHODS)),
@@ -40,12 +46,16 @@ choices = st.builds(
     realisations=st.integers(1, 32),
     seed=st.integers(0, 9999),
 )
+contents = st.sampled_from(["fixed", "slow", "mixed", "fast", "listed"])
 
 
-@given(settings, st.sampled_from(list(PANELS)), st.sampled_from(UNITS), choices)
-def test_round_trip(setting: Settings, panel: str, unit: str, choice: StreamChoice) -> None:
-    query = dict(parse_qsl(urlencode(link.write(setting, View(panel, unit), choice, HOME))))
-    back = link.read(query, HOME)
+@given(settings, st.sampled_from(list(PANELS)), st.sampled_from(UNITS), choices, contents, contents)
+def test_round_trip(
+    setting: Settings, panel: str, unit: str, choice: StreamChoice, content: str, home_content: str
+) -> None:
+    choice, home = choice.with_content(content, "cat 3, 17"), HOME.with_content(home_content, "ship")
+    query = dict(parse_qsl(urlencode(link.write(setting, View(panel, unit), choice, home))))
+    back = link.read(query, home)
     assert (back.settings, back.view, back.choice, back.problems) == (setting, View(panel, unit), choice, ())
 
 
@@ -102,3 +112,19 @@ def test_the_menu_of_corruptions_is_knob_core_s() -> None:
     from knob_core.corruptions import NAMES
 
     assert set(CORRUPTION_NAMES) == set(NAMES) and len(CORRUPTION_NAMES) == 19
+
+
+def test_a_link_of_the_time_before_scenes_changed_shows_its_picture() -> None:
+    home = HOME.with_content("mixed")
+    assert link.read({"image": "7"}, home).choice == StreamChoice(image=7)
+    assert link.read({"image": "7", "content": "mixed"}, home).choice == home
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [({"content": "listed"}, "content"), ({"content": "x"}, "content"), ({"g.delay": "soon"}, "no goal is set"),
+     ({"g.accuracy": "7"}, "outside [0, 1]"), ({"content": "listed", "scenes": "whale"}, "content")],
+)  # fmt: skip
+def test_a_hostile_content_or_goal_is_named(query: dict[str, str], says: str) -> None:
+    found = link.read(query, HOME)
+    assert says in " ".join(found.problems) and found.choice == HOME

@@ -41,14 +41,14 @@ def test_a_turn_acts_from_its_frame_on(stream: ShownStream) -> None:
     assert live.response is not None
     np.testing.assert_allclose(live.response.u[:, :80], u, atol=1e-9)
     assert np.isnan(live.response.u[:, 80:]).all()
-    assert live.marks(stream.frames) == [50]
+    assert live.spans(stream.frames) == [(50, 50)]
     assert live.window(stream.branches)[1].g.shape[1] == 80
 
 
 def test_it_sweeps_on_and_on(stream: ShownStream) -> None:
     live = LiveRun()
     play(live, stream, Settings(), 2 * stream.frames + 10)
-    assert live.t == 250 and live.marks(stream.frames) == []
+    assert live.t == 250 and live.spans(stream.frames) == []
     twice, _ = gate.run(np.tile(stream.branches.u_star, (1, 3)), 1.0, 0.4)
     assert live.response is not None
     np.testing.assert_allclose(live.response.u[:, :10], twice[:, 240:250], atol=1e-9)
@@ -62,3 +62,14 @@ def test_turns_are_forgotten_when_swept_over(stream: ShownStream) -> None:
     for i in range(40):
         play(live, stream, Settings(zeta=0.5 + 0.01 * (i % 2)), 30)
     assert len(live.turns) <= stream.frames // 30 + 1
+
+
+def test_many_turns_at_one_frame_are_one(stream: ShownStream) -> None:
+    live = LiveRun()
+    play(live, stream, Settings(), stream.frames + 20)
+    live.due = 0
+    for i in range(3000):  # paused, and somebody plays with the knob
+        live.advance(stream.branches, Settings(zeta=0.5 + 0.0001 * i), stream.method)
+    assert len(live.turns) == 2 and live.spans(stream.frames) == [(20, 20)]
+    live.advance(stream.branches, Settings(), stream.method)  # and back
+    assert live.spans(stream.frames) == []

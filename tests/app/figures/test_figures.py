@@ -13,7 +13,7 @@ from app.console.console_state import ConsoleState, View
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import colour, painted
 from app.figures.packed import pack, unpack
-from knob_core.palette import DARK, LIGHT, PALETTES
+from knob_core.palette import CLASS_COLOURS, DARK, LIGHT, PALETTES
 from knob_core.settings import Settings
 
 MEANINGS = ("severity", "gate", "confidence", "static", "dyn", "wrong")
@@ -67,8 +67,19 @@ def test_the_meanings_can_be_told_apart(palette: dict[str, str], blindness: str 
         assert np.linalg.norm(lab(palette[a], blindness) - lab(palette[b], blindness)) > 10, (a, b)
 
 
+@pytest.mark.parametrize("blindness", [None, *BLIND])
+@pytest.mark.parametrize("theme", PALETTES)
+def test_ten_classes_can_be_told_apart_and_their_names_read(theme: str, blindness: str | None) -> None:
+    palette = PALETTES[theme]
+    colours = [palette[f"class{i}"] for i in range(CLASS_COLOURS)]
+    for a, b in combinations([*colours, palette["plot"]], 2):
+        assert np.linalg.norm(lab(a, blindness) - lab(b, blindness)) > 9, (a, b)
+    for i, value in enumerate(colours):
+        assert contrast(palette[f"onclass{i}"], value) >= 4.5
+
+
 def test_both_themes_have_the_same_names() -> None:
-    assert LIGHT.keys() == DARK.keys()
+    assert LIGHT.keys() == DARK.keys() and PALETTES["light"].keys() == PALETTES["dark"].keys()
 
 
 def test_tints_and_plain_css() -> None:

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import change_branches
 import made_cells
 import made_results
+import numpy as np
 import pytest
 from console_answers import answer
 
@@ -20,12 +22,17 @@ from app.calibration.cell_selection import Selection
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import LiveRun
 from app.console.shown_stream import ShownStream
-from app.lessons import LESSONS
+from app.lessons import course
 from app.results import result_files
+from app.tune import tune_display
+from app.tune.map_job import Charted
+from knob_core.goals import Goals
+from knob_core.maps import Grid, ManySettings, refine
+from knob_core.maps.frontier import RivalCurve
 from knob_core.settings import Settings
 
 FILE = Path(__file__).resolve().parents[3] / "app" / "static" / "plot" / "features.js"
-TRACES = ("bar", "heatmap", "scatter")
+TRACES = ("bar", "heatmap", "ribbon", "scatter")
 OF_EVERY_TRACE = ("type", "xaxis", "yaxis")
 
 Found = dict[str, set[str]]
@@ -71,8 +78,20 @@ def calibration_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def lesson_figures() -> Iterator[dict[str, Any]]:
     """All figures of the lessons."""
-    for lesson in LESSONS.values():
+    for lesson in course().values():
         yield from (spec["figure"] for spec in lesson.figures(lesson.start))
+
+
+def tune_figures() -> Iterator[dict[str, Any]]:
+    """The map and the frontier, with goals, a pin and a rival."""
+    branches = change_branches.made_up(4, 60, 10)
+    sets = (ManySettings(branches),)
+    map_ = [step.map for step in refine(sets, Grid(size=9)) if step.map is not None][-1]
+    rival = RivalCurve("EMA", np.array([1.0, 4.0]), np.array([5.0, 2.0]))
+    charted = Charted(map_, sets, (rival,))
+    goals = Goals(excess_flips=2.0, delay=6.0, accuracy=0.5)
+    shown = tune_display.Shown(charted, "nll", goals, Settings(), pin=Settings(zeta=2.0))
+    yield from (spec["figure"] for spec in tune_display.figures(shown, tune_display.at(charted, 1.0, 0.4)))
 
 
 @pytest.fixture
@@ -80,7 +99,7 @@ def figures(stream: ShownStream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Everything that the painter is given."""
     folder = made_cells.assets(tmp_path / "assets", samples=60)
     made_results.write(folder / "results")
-    return [*console_figures(stream), *calibration_figures(folder, monkeypatch), *lesson_figures()]
+    return [*console_figures(stream), *calibration_figures(folder, monkeypatch), *lesson_figures(), *tune_figures()]
 
 
 def collect(value: Any, kind: str, keys: Found, words: Found) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
-import made_results
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,19 +15,6 @@ from app.results import learning_curves, result_files
 from app.results.learning_curves import SUBSETS
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_results.write(tmp_path_factory.mktemp("made"))
-
-
-@pytest.fixture
-def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy that a test may spoil."""
-    copy = shutil.copytree(made, tmp_path / "results")
-    monkeypatch.setattr(result_files, "FOLDER", copy)
-    return copy
 
 
 def page() -> AppTest:

@@ -5,16 +5,11 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+from jobs import finished
+
 from app.server import background_jobs
-from app.server.background_jobs import Cancelled, Job, Jobs
-
-
-def finished(job: Job) -> Job:
-    for _ in range(1200):
-        if job.over:
-            return job
-        time.sleep(0.05)
-    raise TimeoutError
+from app.server.background_jobs import Busy, Cancelled, Job, Jobs
 
 
 def test_results_are_kept_and_the_oldest_forgotten() -> None:
@@ -78,3 +73,36 @@ def test_two_work_at_a_time() -> None:
     for job in [jobs.of(seed) for seed in range(6)]:
         finished(job)
     assert most == 2
+
+
+def test_a_job_that_nobody_asks_for_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At work, and while it waits for its turn; one that a page asks for goes on."""
+    monkeypatch.setattr(background_jobs, "PATIENCE", 0.3)
+    done = threading.Event()
+
+    def steps(job: Job) -> str:
+        while not done.wait(0.01):
+            job.go_on()
+        return "result"
+
+    jobs = Jobs(steps)
+    asked, *abandoned = [jobs.of(key) for key in range(5)]
+    while not all(job.over for job in abandoned):
+        asked.ask()
+        time.sleep(0.01)
+    assert not asked.over
+    done.set()
+    assert finished(asked).result == "result" and all(job.result is None for job in abandoned)
+
+
+def test_too_many_jobs_are_refused_in_words() -> None:
+    done = threading.Event()
+    jobs = Jobs(lambda job: done.wait(60))
+    waiting = [jobs.of(key) for key in range(background_jobs.MOST_WAITING)]
+    with pytest.raises(Busy, match=r"8 streams are being computed .* try again"):
+        jobs.of("one more")
+    assert jobs.of(0) is waiting[0]
+    done.set()
+    for job in waiting:
+        finished(job)
+    assert finished(jobs.of("one more")).result

@@ -5,14 +5,18 @@ from __future__ import annotations
 import gc
 import json
 import threading
+import tomllib
 from typing import Any
 
 import anyio
 import pytest
+from starlette.datastructures import Headers
 from starlette.websockets import WebSocketDisconnect
+from streamlit import config
 
 from app.console.console_state import ConsoleState
-from app.server import drag_endpoint
+from app.server import drag_endpoint, socket_limits
+from knob_core.assets import ROOT
 
 CONTROLS = {"epoch": 0, "mount": "a", "seq": 1, "zeta": 0.3, "omega_n": 1.5, "released": False}
 
@@ -24,8 +28,8 @@ def opened() -> drag_endpoint.DragEndpoint:
 
 
 def ask(**message: Any) -> dict[str, Any] | None:
-    reply = drag_endpoint.answer_text(json.dumps(message))
-    return None if reply is None else json.loads(reply)
+    asked = drag_endpoint.read(json.dumps(message))
+    return None if asked is None else json.loads(anyio.run(asked[0].answer_text, asked[1]))
 
 
 def test_a_hand_is_answered_by_its_own_seat_with_rising_stamps() -> None:
@@ -46,7 +50,7 @@ def test_a_hand_is_answered_by_its_own_seat_with_rising_stamps() -> None:
 )  # fmt: skip
 def test_a_stranger_gets_no_answer(text: str) -> None:
     taken = opened()
-    assert drag_endpoint.answer_text(text) is None
+    assert drag_endpoint.read(text) is None
     assert taken.answers == 0
 
 
@@ -106,17 +110,143 @@ def test_the_line_lies_under_the_servers_prefix(prefix: str, path: str) -> None:
     assert drag_endpoint.route(prefix).path == path
 
 
+class Page:
+    """A page at the other end of a socket: says what it is told to, then is silent."""
+
+    def __init__(self, *says: dict[str, Any], origin: str | None = None, host: str = "localhost:8501") -> None:
+        self.says = [json.dumps(message) for message in says]
+        named = {"host": host, **({} if origin is None else {"origin": origin})}
+        self.headers, self._receive = Headers(named), None
+        self.heard: list[dict[str, Any]] = []
+        self.accepted, self.closed = False, None
+        self.left = anyio.Event()
+
+    async def accept(self) -> None:
+        self.accepted = True
+
+    async def receive(self) -> dict[str, str]:
+        if self.says:
+            return {"type": "websocket.receive", "text": self.says.pop(0)}
+        await self.left.wait()
+        return {"type": "websocket.disconnect"}
+
+    async def send_text(self, text: str) -> None:
+        self.heard.append(json.loads(text))
+
+    async def close(self, code: int) -> None:
+        self.closed = self.closed or code
+        self.left.set()
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_limits, "LINGER", 0.01)
+
+
+def meet(*pages: Page, seconds: float = 0.05) -> None:
+    """Serve pages one after the other, all of them together for a while, then let them leave."""
+
+    async def all_of_them() -> None:
+        async with anyio.create_task_group() as tasks:
+            for page in pages:
+                tasks.start_soon(drag_endpoint.serve, page)
+                await anyio.sleep(0.01)
+            await anyio.sleep(seconds)
+            for page in pages:
+                page.left.set()
+
+    anyio.run(all_of_them)
+
+
 def test_a_page_that_leaves_before_its_answer_is_let_go(caplog: pytest.LogCaptureFixture) -> None:
-    taken = opened()
-
-    class Gone:
-        async def accept(self) -> None: ...
-
-        async def receive(self) -> dict[str, str]:
-            return {"type": "websocket.receive", "text": json.dumps({"token": taken.token, "controls": CONTROLS})}
-
+    class Gone(Page):
         async def send_text(self, text: str) -> None:
             raise WebSocketDisconnect(1006)
 
-    anyio.run(drag_endpoint.serve, Gone())
+    taken = opened()
+    meet(Gone({"token": taken.token, "controls": CONTROLS}))
     assert taken.answers == 1 and not caplog.records
+
+
+def test_a_greeting_opens_the_socket_and_has_no_answer() -> None:
+    taken = opened()
+    page = Page({"token": taken.token}, {"token": taken.token, "controls": CONTROLS})
+    meet(page)
+    assert page.heard == [{"request": {"controls": CONTROLS}, "answer": 1}] and page.closed in (
+        None,
+        socket_limits.LEFT,
+    )
+
+
+def test_who_shows_no_token_in_time_is_put_out_and_who_is_silent_for_long_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_limits, "FIRST_TOKEN", 0.05)
+    monkeypatch.setattr(socket_limits, "IDLE", 0.2)
+    taken = opened()
+    stranger, page = Page(), Page({"token": taken.token})
+    meet(stranger, page, seconds=0.12)
+    assert (stranger.closed, page.closed) == (socket_limits.REFUSED, socket_limits.LEFT)
+    page = Page({"token": taken.token})
+    meet(page, seconds=0.5)
+    assert page.closed == socket_limits.TIMED_OUT
+
+
+def test_a_socket_stays_with_its_first_token() -> None:
+    mine, other = opened(), opened()
+    page = Page({"token": mine.token}, {"token": other.token, "controls": CONTROLS})
+    meet(page)
+    assert page.closed == socket_limits.REFUSED and other.answers == 0
+
+
+@pytest.mark.parametrize(
+    "origin, host, allowed",
+    [(None, "localhost:8501", True), ("http://localhost:8501", "localhost:8501", True),
+     ("http://evil.example", "localhost:8501", False), ("http://localhost:3000", "localhost:8501", False),
+     ("http://evil.example:8501", "evil.example:8501", False), (None, "evil.example", False)],
+)  # fmt: skip
+def test_pages_of_other_sites_and_other_names_are_refused(origin: str | None, host: str, allowed: bool) -> None:
+    """The last but one is DNS rebinding: origin and host agree, and the name is not ours."""
+    shipped = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text())["server"]["allowedHosts"]
+    before = config.get_option("server.allowedHosts")
+    config.set_option("server.allowedHosts", shipped)
+    try:
+        page = Page(origin=origin, host=host)
+        meet(page)
+    finally:
+        config.set_option("server.allowedHosts", before)
+    assert page.accepted == allowed
+
+
+def test_of_too_many_sockets_the_one_that_was_silent_for_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = opened()
+    pages = [Page({"token": taken.token}) for _ in range(5)]
+    meet(*pages)
+    left = 5 - socket_limits.MOST_PER_ENDPOINT
+    assert [page.closed == socket_limits.NO_ROOM for page in pages] == [True] * left + [False] * (5 - left)
+    monkeypatch.setattr(socket_limits.strangers, "most", 3)
+    strangers = [Page() for _ in range(5)]
+    meet(*strangers)
+    assert [page.closed == socket_limits.NO_ROOM for page in strangers] == [True] * 2 + [False] * 3
+    assert len(socket_limits.strangers) == len(socket_limits.known) == len(taken.sockets) == 0
+
+
+def test_a_hundred_messages_of_one_session_wait_in_no_thread() -> None:
+    """One session's answer is slow; another's is made meanwhile, and no thread waits."""
+    turn, go = drag_endpoint.Turn(), threading.Event()
+    slow, also_slow, quick = drag_endpoint.DragEndpoint(turn), drag_endpoint.DragEndpoint(turn), opened()
+    slow.reply = also_slow.reply = lambda request, answer, server_ms: {"went": go.wait(30)}
+    slow._server_ms = also_slow._server_ms = 2 * drag_endpoint.SLOW  # as their last answers told
+
+    async def ask_all() -> None:
+        async with anyio.create_task_group() as tasks:
+            for i in range(100):
+                tasks.start_soon((slow, also_slow)[i % 2].answer_text, {})
+            await anyio.sleep(0.1)
+            threads = [thread for thread in threading.enumerate() if thread.name.startswith("knob-answer")]
+            assert slow.answers + also_slow.answers == 1 and len(threads) <= 2
+            with anyio.fail_after(20):
+                await quick.answer_text({})
+            assert quick.answers == 1
+            go.set()
+
+    anyio.run(ask_all)
+    assert slow.answers + also_slow.answers == 100

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.widgets.untrusted import clamp, escape_markdown, whole
+from app.widgets.untrusted import WORD_JOINER, clamp, escape_markdown, whole
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -31,3 +32,11 @@ def test_a_count_is_a_whole_number_and_nothing_else(value: object, count: int) -
 
 def test_markdown_is_escaped() -> None:
     assert escape_markdown("![a](b) *c* {d} <e> $f$\n#g") == r"\!\[a\](b) \*c\* \{d\} \<e\> \$f\$ \#g"
+
+
+@pytest.mark.parametrize("text", ["see https://evil.example/x", "WWW.evil.example", "me@evil.example", "ftp://a.b"])
+def test_no_address_is_left_that_becomes_a_link(text: str) -> None:
+    """As the browser's Markdown finds them, after escapes were taken away."""
+    shown = re.sub(r"\\(.)", r"\1", escape_markdown(text))
+    links = r"(https?://|ftp://|www(?=\.))[-.\w]+|[-.\w+]+@[-\w]+(\.[-\w]+)+"
+    assert not re.search(links, shown, re.I | re.A) and shown.replace(WORD_JOINER, "") == text

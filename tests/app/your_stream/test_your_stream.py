@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from streamlit.testing.v1 import AppTest
 
 from app.console import display
 from app.console.console_state import ConsoleState
-from app.figures.packed import unpack
+from app.console.display_export import csv_text
 from app.server import drag_endpoint
 from app.your_stream import uploaded_stream
 from knob_core import settings as settings_file
 from knob_core import wrap
+from knob_core.goals import Goals
 from knob_core.measures.stability import flips
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
@@ -45,6 +47,12 @@ def npz(**arrays: np.ndarray) -> bytes:
     return file.getvalue()
 
 
+def npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
 def opened() -> AppTest:
     at = AppTest.from_file(str(PAGE), default_timeout=60).run()
     assert not at.exception, at.exception
@@ -63,6 +71,12 @@ def said(at: AppTest) -> str:
 
 def shown(at: AppTest) -> uploaded_stream.UploadedStream:
     return at.session_state["own_stream"]
+
+
+def test_the_page_says_how_much_it_takes_and_how_long_it_stays() -> None:
+    words = " ".join(element.value for element in opened().markdown)
+    assert "up to 50 MB a file and 100 MB in all; 1,000 MB for all visitors together" in words
+    assert "some minutes after you close the" in words and "temporary file" in words and "never written" not in words
 
 
 def test_without_a_file_the_page_says_what_it_takes():
@@ -147,11 +161,21 @@ def test_other_streams_of_the_file_can_be_put_on_the_scope():
     assert not at.exception
 
 
+def test_only_what_is_shown_of_a_file_is_kept() -> None:
+    z = np.random.default_rng(0).normal(size=(40, 3000, 40)).astype(np.float32)
+    whole = read_logits("a.npy", npy(z))
+    stream, _ = uploaded_stream.of_logits("a", "a", whole)
+    kept = stream.uploaded
+    assert kept is not None and kept.z_static.size <= uploaded_stream.MOST_VALUES and kept.z_dyn is kept.z_static
+    assert all(array.base is None for array in (kept.z_static, kept.labels))  # a view would keep the whole file
+    assert np.shares_memory(kept.z_static, stream.branches.z_static)
+
+
 def test_a_long_upload_is_cut_and_says_so():
-    z = np.zeros((40, 3000, 30), np.float32)
+    z = np.zeros((40, 4000, 20), np.float32)
     stream, notes = uploaded_stream.of_logits("x", "long", read_logits("a.npz", npz(logits=z)))
     assert stream.frames == uploaded_stream.MOST_FRAMES and stream.branches.z_dyn.size <= uploaded_stream.MOST_VALUES
-    assert "33 of 40 streams and the first 2000 of 3000 frames" in notes[0]
+    assert "33 of 40 streams and the first 3000 of 4000 frames" in notes[0]
 
 
 def test_labels_that_change_are_measured_frame_by_frame():
@@ -159,7 +183,7 @@ def test_labels_that_change_are_measured_frame_by_frame():
     labels = np.zeros(z.shape[:2], int)
     labels[0, 5:] = 1
     stream, notes = uploaded_stream.of_logits("x", "t", read_logits("a.npz", npz(logits=z, labels=labels)))
-    assert stream.truth == -1 and not any("no label" in note for note in notes)
+    assert stream.cuts == [5] and not any("no label" in note for note in notes)
     assert readouts(answer(ConsoleState(), stream))["accuracy"]["now"] != "–"
     shown = stream.share_wrong(stream.without_knob)
     np.testing.assert_array_equal(shown, stream.without_knob.predicted[0] != labels[0])
@@ -190,7 +214,7 @@ def test_pictures_go_through_the_shipped_model(tmp_path: Path, monkeypatch: pyte
     answer, _ = respond(stream.branches, Settings(), stream.method)
     for t in range(5):
         np.testing.assert_allclose(live.step(images[t]).probabilities, answer.probabilities[0, t], atol=1e-5)
-    assert stream.truth == 3 and stream.pixels is not None and stream.pixels.shape[1:] == (32, 32, 3)
+    assert (stream.frame_truth == 3).all() and stream.pixels is not None and stream.pixels.shape[1:] == (32, 32, 3)
 
 
 def still(seed: int) -> bytes:
@@ -247,7 +271,7 @@ def test_pictures_of_every_kind_reach_the_board(name: str):
     given(at, name, content)
     assert not at.error and shown(at).frames == 6 and "6 frames" in said(at)
     assert shown(at).labelled == name.endswith("zip")
-    assert ("stay empty" in said(at)) != name.endswith("zip")
+    assert ("are not shown" in said(at)) != name.endswith("zip")
 
 
 @pytest.mark.usefixtures("tiny_model")
@@ -293,7 +317,9 @@ def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkey
 
     monkeypatch.setattr(display, "update", slow)
     text = json.dumps({"token": at.session_state["own_console_endpoint"].token, "controls": controls})
-    speaker = threading.Thread(target=drag_endpoint.answer_text, args=(text,))
+    asked = drag_endpoint.read(text)
+    assert asked is not None
+    speaker = threading.Thread(target=asked[0].answer, args=asked[1:])
     speaker.start()
     begun.wait()
     at.run()
@@ -325,12 +351,11 @@ def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings_file.from_toml(found[0].encode()).zeta == 2.5
 
 
-def test_what_cannot_be_told_stays_empty() -> None:
-    """No labels: no floor beside the miscalibration, either."""
+def test_what_cannot_be_told_is_not_shown() -> None:
+    """No labels, no verdict."""
     z, _ = logits(classes=10)
     made, _ = uploaded_stream.of_logits("id", "mine", read_logits("mine.npz", npz(logits=z)))
-    card = readouts(answer(ConsoleState(), made))["ece"]
-    assert (card["now"], card["beside"]) == ("–", "")
+    assert list(readouts(answer(ConsoleState(), made))) == ["flips", "jitter"]
     assert made.background()["classes"][0] == "class 0"  # ten classes of somebody's are not CIFAR-10's
 
 
@@ -348,8 +373,7 @@ def test_unknown_severity_is_not_drawn_as_none() -> None:
     z, _ = logits()
     for arrays, known in (({}, False), ({"severity": np.ones(60)}, True)):
         stream, _ = uploaded_stream.of_logits("a", "a", read_logits("a.npz", npz(logits=z, **arrays)))
-        (trace,) = [t for t in stream.background()["figure"]["data"] if t.get("name") == "severity"]
-        assert np.isfinite(unpack(trace["y"])).all() == known
+        assert ("severity" in {t.get("name") for t in stream.background()["figure"]["data"]}) == known
         json.dumps(answer(ConsoleState(), stream), allow_nan=False)
 
 
@@ -360,3 +384,56 @@ def test_the_address_holds_the_knobs() -> None:
     at.session_state["console_state"].set_from_python(Settings(zeta=1.4, omega_n=0.12))
     at.run()
     assert at.query_params["z"] in ("1.4", ["1.4"])
+
+
+def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
+    z, labels = logits()
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    assert [button.label for button in at.download_button] == ["Settings file", "Data (CSV)", "Figures (HTML)"]
+    text = csv_text(at.session_state["own_controller"].state, shown(at))
+    assert f",class {labels[0]}," in text.splitlines()[2]
+
+
+def test_labels_that_change_bring_the_cards_of_a_changing_world() -> None:
+    z, _ = logits()
+    labels = np.zeros(z.shape[:2], int)
+    labels[2, 30:] = 1  # in another stream than the one on the scope
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    told = readouts(answer(ConsoleState(), shown(at)))
+    assert list(told)[:2] == ["excess_flips", "delay"]
+
+
+def test_a_fit_keeps_the_goals() -> None:
+    z, labels = logits(8, 100)
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    state = at.session_state["console_state"]
+    state.set_from_python(replace(state.settings, goals=Goals(delay=4.0)))
+    at.button(key="own_fit").click().run()
+    assert at.session_state["console_state"].settings.goals == Goals(delay=4.0)
+
+
+def test_a_film_brings_its_frame_rate() -> None:
+    film = io.BytesIO()
+    frames = [Image.new("RGB", (40, 40), (20 * i, 90, 40)) for i in range(8)]
+    frames[0].save(film, "GIF", save_all=True, append_images=frames[1:], duration=40)
+    at = opened()
+    at.segmented_control(key="own_kind").set_value("Pictures").run()
+    at.file_uploader[0].set_value([("moving.gif", film.getvalue(), "image/gif")]).run()
+    assert not at.exception and not at.error
+    assert at.session_state["console_state"].settings.frame_rate == 25
+    assert "25 frames a second, as the file says" in said(at)
+
+
+def test_a_later_film_replaces_an_earlier_one_and_keeps_the_labels() -> None:
+    still, first, labels, second = (("a.png", b"1"), ("b.mp4", b"2"), ("labels.csv", b"3"), ("c.GIF", b"4"))
+    assert uploaded_stream.newest([first]) == [first]
+    assert uploaded_stream.newest([still, labels]) == [still, labels]
+    assert uploaded_stream.newest([first, labels, second]) == [second, labels]
+    assert uploaded_stream.newest([still, first]) == [first]
+
+
+def test_a_long_name_is_shortened() -> None:
+    assert uploaded_stream.short_title(["mine.npz"]) == "mine.npz"
+    assert uploaded_stream.short_title(["a.png", "b.png"]) == "2 files"
+    short = uploaded_stream.short_title(["x" * 300 + "-end.npz"])
+    assert len(short) == uploaded_stream.LONGEST_TITLE and short.endswith("-end.npz")

@@ -56,7 +56,7 @@ def test_the_shipped_verdicts_are_what_the_files_give(results: Results) -> None:
 
 def test_every_picture_is_there_and_said_in_words(results: Results) -> None:
     found = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", (ROOT / "RESULTS.md").read_text(encoding="utf-8"))
-    assert len(found) == 8
+    assert len(found) == 9
     for words, path in found:
         assert len(words) > 20
         assert (ROOT / path).stat().st_size > 5000
@@ -135,7 +135,7 @@ def test_a_whole_run_writes_text_claims_and_pictures(tmp_path: Path) -> None:
     assert report.main(["--results", str(folder), "--out", str(tmp_path / "R.md"), "--readme", str(readme_copy)]) == 0
     assert "](results/figures/e1.png)" in (tmp_path / "R.md").read_text(encoding="utf-8")
     assert (folder / "claims.csv").read_bytes() == (result_tables.RESULTS / "claims.csv").read_bytes()
-    assert len(list((folder / "figures").glob("*.png"))) == 8
+    assert len(list((folder / "figures").glob("*.png"))) == 9
 
 
 def test_a_missing_file_is_named_with_its_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -43,3 +44,28 @@ def test_overrides_reach_into_stages() -> None:
 def test_bad_overrides_are_refused(recipe: recipes.Recipe, assignment: str, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         recipes.override(recipe, [assignment])
+
+
+@pytest.mark.parametrize(
+    ("assignment", "says"),
+    [
+        ("warm.epochs=0", "warm.epochs is 0, expected at least 1"),
+        ("method.epochs=-1", "method.epochs is -1, expected at least 1"),
+        ("batch=7", "batch is 7, expected a multiple of chunk, which is 64"),
+        ("batch=0", "batch is 0, expected a multiple of chunk"),
+        ("chunk=0", "chunk is 0, expected at least 1"),
+        ("validation=0", "validation is 0, expected at least 8"),
+        ("limit=-5", "limit is -5, expected at least 0"),
+        ("clean_share=1.5", "clean_share is 1.5, expected 0 to 1"),
+        ("method.lr=0", "method.lr is 0.0, expected above 0"),
+        ("method.lr=nan", "method.lr is nan, expected above 0"),
+    ],
+)
+def test_what_nothing_can_be_trained_with_is_refused(assignment: str, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        recipes.check(recipes.override(recipes.POCKET, [assignment]))
+
+
+def test_our_recipes_pass() -> None:
+    for recipe in recipes.RECIPES.values():
+        assert recipes.check(recipe) is recipe

@@ -1,0 +1,195 @@
+"""Tune: say what you want of a stream, and see which settings do it: a map of both knobs, and flips against delay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from app.console import session
+from app.server.background_jobs import Busy, Job
+from app.server.streamlit_internals import component_value
+from app.tune import stream_sets, tune_display
+from app.tune.map_job import JOBS, Charted, request
+from app.tune.stream_sets import SEVERAL
+from app.widgets import figure_sheet, page_layout
+from app.widgets.untrusted import escape_markdown
+from knob_core import goals as goals_
+from knob_core.goals import Goals
+from knob_core.maps import MEASURES, find
+from knob_core.maps.find import SOFT
+
+SHEET = "tune_sheet"
+FIRST_GOALS = Goals(excess_flips=1.0, delay=3.0)  # proposed where none are set
+SHORT = {"excess_flips": "excess flips ≤", "delay": "delay, frames ≤", "confident_errors": "confident errors ≤",
+         "accuracy": "right answers, % ≥"}  # fmt: skip
+
+
+def goals() -> Goals:
+    """The session's goals, or the proposed ones until somebody sets some."""
+    if "tune_goals" not in st.session_state or session.console_state().settings.goals:
+        return session.console_state().settings.goals or FIRST_GOALS
+    return st.session_state["tune_goals"]
+
+
+def keep(new: Goals) -> None:
+    """The goals belong to the setting: the console's cards, the link and the settings file have them too."""
+    st.session_state["tune_goals"] = new
+    state = session.console_state()
+    if state.settings.goals != new:
+        state.set_from_python(replace(state.settings, goals=new))
+    st.session_state.pop("tune_found", None)
+
+
+def edited() -> None:
+    """A goal's field was changed; an empty field asks for nothing."""
+    limits = {}
+    for name, kind in goals_.KINDS.items():
+        value = st.session_state.get(f"tune_{name}")
+        limits[name] = None if value is None else min(max(value / kind.scale, kind.bounds[0]), kind.bounds[1])
+    keep(Goals(**limits))
+
+
+def ask() -> None:
+    """Find was pressed: it acts when the map is there."""
+    keep(goals())
+    st.session_state["tune_asked"] = True
+
+
+def controls() -> tuple[str, list[str]]:
+    """Streams, goals, what is to be best, and the button; gives the kind of streams and their names."""
+    where, *fields, best, button = st.columns([2.3, 1, 1, 1.1, 1.1, 1.5, 0.9], vertical_alignment="bottom")
+    kinds = stream_sets.kinds()
+    if st.session_state.get("tune_kind") not in kinds:
+        st.session_state["tune_kind"] = stream_sets.first_kind()
+    kind = where.segmented_control(
+        "Meet these goals on", kinds, key="tune_kind", required=True,
+        help="One stream, or several: then the goals hold in the worst of them",
+    )  # fmt: skip
+    wanted = goals()
+    for field, (name, limited) in zip(fields, goals_.KINDS.items(), strict=True):
+        limit = getattr(wanted, name)
+        st.session_state[f"tune_{name}"] = None if limit is None else float(f"{limit * limited.scale:.6g}")
+        field.number_input(
+            SHORT[name], limited.bounds[0] * limited.scale, limited.bounds[1] * limited.scale, None, key=f"tune_{name}",
+            step=5 * limited.step * limited.scale, format="%g", on_change=edited, placeholder="any",
+            help=f"{limited.words}, {limited.sense}; empty asks for nothing",
+        )  # fmt: skip
+    best.selectbox(
+        "and then the best", list(MEASURES), list(MEASURES).index(SOFT), key="tune_soft",
+        format_func=lambda name: MEASURES[name].words, help="Among the settings that meet the goals",
+    )  # fmt: skip
+    button.button("Find", key="tune_find", type="primary", on_click=ask, width="stretch",
+                  help="Turn the knobs to the setting that meets the goals, or comes nearest")  # fmt: skip
+    names: list[str] = []
+    if kind == SEVERAL:
+        known = list(stream_sets.shipped())
+        names = st.multiselect("Streams", known, known[: stream_sets.MOST], key="tune_names",
+                               max_selections=stream_sets.MOST, help="Goals must hold in each")  # fmt: skip
+    return kind or kinds[0], names
+
+
+def turn(zeta: float, omega_n: float) -> None:
+    """Turn the console's knobs."""
+    state = session.console_state()
+    state.set_from_python(replace(state.settings, zeta=zeta, omega_n=omega_n, on=True))
+    session.write_link()
+
+
+def picked() -> None:
+    """A setting was picked on the map or the frontier."""
+    charted: Charted | None = st.session_state.get("tune_charted")
+    found = tune_display.picked_setting(component_value(SHEET, "pick"), charted) if charted else None
+    if found is not None:
+        st.session_state.pop("tune_found", None)
+        turn(*found)
+
+
+def answer(charted: Charted) -> None:
+    """Look for the setting, once it was asked for."""
+    found = find(charted.map, goals(), st.session_state.get("tune_soft", SOFT), charted.sets)
+    st.session_state["tune_asked"], st.session_state["tune_found"] = False, found
+    turn(found.zeta, found.omega_n)
+
+
+def draw(job: Job, titles: str) -> None:
+    """Progress, what was found, cards, map and frontier; runs again by itself while the map is being made."""
+    state = session.console_state()
+    charted: Charted | None = job.result or job.partial
+    if job.result is None and not job.over:
+        job.ask()
+        bar, button = st.columns([6, 1], vertical_alignment="center")
+        bar.progress(job.progress, f"Measuring settings: {100 * job.progress:.0f} %")
+        if button.button("Cancel", key="tune_cancel", width="stretch", help="Keep the map as coarse as it is"):
+            st.session_state["tune_cancelled"] = job.key
+            JOBS.leave(session.session_id())
+            st.rerun()
+    elif st.session_state.get("tune_running"):
+        st.session_state["tune_running"] = False
+        st.rerun()  # without the timer
+    if charted is None:
+        return
+    st.session_state["tune_charted"] = charted
+    if st.session_state.get("tune_asked") and job.over:
+        answer(charted)
+    words, choice = st.columns([3, 1.3], vertical_alignment="center")
+    found = st.session_state.get("tune_found")
+    if found is not None:
+        (words.success if found.met else words.warning)(escape_markdown(found.words), icon=":material/tune:")
+    else:
+        words.caption(escape_markdown(f"On {titles}. Say what you want, and press Find; or click into the figures."))
+    told = tune_display.measurable(charted.map)
+    if not told:
+        st.info("These streams have too few frames to measure anything.")
+        return
+    if st.session_state.get("tune_measure") not in told:
+        st.session_state["tune_measure"] = told[0]
+    measure = choice.selectbox("The map shows", told, key="tune_measure", help="One of all measures of these streams",
+                               format_func=lambda name: MEASURES[name].words)  # fmt: skip
+    shown = tune_display.Shown(charted, measure, goals(), state.settings, state.pin)
+    now = tune_display.at(charted, state.settings.zeta, state.settings.omega_n)
+    cell = tune_display.place_of(state.settings)
+    figure_sheet.sheet(
+        tune_display.figures(shown, now), key=SHEET, on_pick=picked, count_picks=True, picked=cell,
+        cards=tune_display.cards(now, goals(), len(charted.sets)), label="map of settings and frontier",
+    )  # fmt: skip
+    if shown.front is None:
+        st.caption("No class changes in these streams, so nothing can be late: there is no frontier, and no delay.")
+
+
+def page() -> None:
+    """All of it, or why not."""
+    kind, names = controls()
+    try:
+        streams = stream_sets.streams(kind, names)
+    except (OSError, ValueError) as error:
+        st.warning(escape_markdown(str(error)))
+        return
+    if not streams:
+        st.info("There is no stream to look at. Choose one on the Console, or give your own under Your stream.")
+        return
+    if not any((stream.branches.labels >= 0).any() for stream in streams):
+        st.info("These streams have no labels: flips can be counted, but not whether they are right, or late.")
+    wanted, who = request(streams, session.console_state().settings, kind != stream_sets.OWN), session.session_id()
+    JOBS.leave(who, wanted)
+    job = JOBS.known(wanted)
+    if job is None or (job.over and job.result is None and st.session_state.get("tune_cancelled") != wanted):
+        try:
+            job = JOBS.of(wanted, who)
+        except Busy as error:
+            st.warning(str(error))
+            return
+        st.session_state.pop("tune_found", None)
+    if job.error:
+        st.warning(escape_markdown(job.error))
+    st.session_state["tune_running"] = not job.over
+    titles = "; ".join(stream.title for stream in streams)
+    st.fragment(draw, run_every=None if job.over else 0.4)(job, titles)
+
+
+page_layout.style()
+session.console_state()
+for problem in session.problems():
+    st.warning(escape_markdown(problem))
+page()
+session.write_link()

@@ -1,0 +1,192 @@
+"""From a map's numbers to the Tune page's cards and figures. It draws and changes no state."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.figures import map_figures as draw
+from app.figures.map_figures import IsoLine, Mark
+from app.tune.map_job import PLACES, Charted
+from app.widgets.knobs import HOME, OMEGA_N, ZETA
+from knob_core import goals as goals_
+from knob_core.goals import Goals
+from knob_core.maps import MEASURES, Frontier, SettingsMap, frontier
+from knob_core.maps.iso_lines import iso_line
+from knob_core.settings import Settings
+
+DASHES = ("dash", "dot", "", "dash")  # of the goals' lines, in the order of the goals
+LABELS = {"excess_flips": "excess flips per 100", "delay": "frames to a new class, mean",
+          "confident_errors": "confident errors per 100", "accuracy": "right answers"}  # fmt: skip
+ZETAS, OMEGAS = np.array(ZETA), np.array(OMEGA_N)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """All that the page draws from."""
+
+    charted: Charted
+    measure: str  # on the map
+    goals: Goals
+    settings: Settings
+    pin: Settings | None = None
+
+    @property
+    def front(self) -> Frontier | None:
+        return frontier(self.charted.map)
+
+
+def at(charted: Charted, zeta: float, omega_n: float) -> dict[str, float]:
+    """Every measure of one setting, in the set of streams where it is worst."""
+    parts = [one.measure(np.array([zeta]), np.array([omega_n])) for one in charted.sets]
+    values = {name: np.stack([part[name] for part in parts], -1)[:, None] for name in MEASURES}
+    here = SettingsMap(np.array([zeta]), np.array([omega_n]), values)
+    return {name: float(here.worst(name)[0, 0]) for name in MEASURES}
+
+
+def measurable(map_: SettingsMap) -> list[str]:
+    """Measures that these streams can tell."""
+    return [name for name in MEASURES if np.isfinite(map_.values[name]).any()]
+
+
+def cards(now: dict[str, float], goals: Goals, sets: int) -> list[dict[str, Any]]:
+    """The four that can have a goal, and the likelihood; each says whether its goal is met."""
+    out = []
+    wanted = goals.set()
+    for name, kind in goals_.KINDS.items():
+        value, measure = now[kind.measure], MEASURES[kind.measure]
+        card: dict[str, Any] = {"id": name, "label": LABELS[name], "now": measure.shown(value), "rest": [], "help": ""}
+        if name == "delay":
+            card["rest"].append(["median", MEASURES["delay_median"].shown(now["delay_median"])])
+            card["rest"].append(["slowest tenth", MEASURES["delay_90"].shown(now["delay_90"])])
+        if name in wanted:
+            verdict = goals_.verdict(name, wanted[name], value)
+            sign = "✓ met" if verdict.met else "✗ missed" if math.isfinite(value) else "not measurable"
+            card["rest"].insert(0, [sign, f"{kind.sense} {kind.shown(wanted[name])}"])
+            card |= {"mood": "good" if verdict.met else "bad", "help": f"{kind.words}: {verdict.words}"}
+        out.append(card)
+    nll, ece = MEASURES["nll"], MEASURES["ece"]
+    out.append({"id": "nll", "label": "NLL", "now": nll.shown(now["nll"]), "help": nll.words,
+                "rest": [["ECE", ece.shown(now["ece"])]]})  # fmt: skip
+    return out
+
+
+def figures(shown: Shown, now: dict[str, float]) -> list[dict[str, Any]]:
+    """The map, and the frontier where there is one."""
+    front = shown.front
+    return [_map(shown), *([_frontier(shown, front, now)] if front is not None else [])]
+
+
+def shade(values: np.ndarray, more_is_better: bool) -> np.ndarray:
+    """In [0, 1], 1 is worst; the root, so that differences between good settings are seen."""
+    cost = -values if more_is_better else values
+    if not np.isfinite(cost).any():
+        return np.zeros(cost.shape)
+    low, high = np.nanmin(cost), np.nanquantile(cost, 0.97)
+    return np.sqrt(np.clip((cost - low) / max(high - low, 1e-12), 0, 1))
+
+
+def met(map_: SettingsMap, goals: Goals) -> np.ndarray:
+    """(A, B) bool: every goal that these streams can tell is met, and there is one."""
+    inside, any_ = np.ones((len(map_.zeta), len(map_.omega_n)), bool), False
+    for name, limit in goals.set().items():
+        kind = goals_.KINDS[name]
+        value = map_.worst(kind.measure)
+        if np.isfinite(value).any():
+            any_ = True
+            inside &= value >= limit if kind.at_least else value <= limit
+    return inside & any_
+
+
+def _map(shown: Shown) -> dict[str, Any]:
+    map_, measure = shown.charted.map, MEASURES[shown.measure]
+    values = map_.worst(shown.measure)
+    whole = draw.cells(values, map_.zeta, map_.omega_n, PLACES)
+    lines = []
+    for dash, (name, limit) in zip(DASHES, shown.goals.set().items(), strict=False):
+        kind = goals_.KINDS[name]
+        x, y = iso_line(map_.worst(kind.measure), limit)
+        words = f"{MEASURES[kind.measure].words} {kind.shown(limit)}"
+        lines.append(IsoLine(words, _fine(x, map_.omega_n), _fine(y, map_.zeta), dash))
+    meets = met(map_, shown.goals)
+    over = "" if map_.sets == 1 else f", worst of {map_.sets} streams"
+    best, worst = (np.nanmin, np.nanmax)[:: -1 if measure.more_is_better else 1]
+    told = np.isfinite(values).any()
+    ends = f"Lightest: {measure.shown(best(values))}; darkest: {measure.shown(worst(values))}. " if told else ""
+    share = f"{100 * meets.mean():.0f} % of the settings meet every goal. " if shown.goals else ""
+    return draw.settings_map(
+        shade(whole, measure.more_is_better),
+        draw.cells(meets, map_.zeta, map_.omega_n, PLACES),
+        [measure.shown(value) for value in whole[::-1].ravel()], ZETAS, OMEGAS, PLACES, marks(shown), lines,
+        title=f"{measure.words[0].upper()}{measure.words[1:]}{over}",
+        words=f"{ends}{share}Click a setting, or use arrow keys and Enter, to turn the knobs there.",
+        alt=f"map of {measure.words} over damping and natural frequency",
+    )  # fmt: skip
+
+
+def _fine(places: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Places of a level as places of the whole grid."""
+    fine = np.log(axis / axis[0]) / np.log(axis[-1] / axis[0]) * (PLACES - 1)
+    return np.interp(places, np.arange(len(axis)), fine)
+
+
+def marks(shown: Shown) -> list[Mark]:
+    """Home, A and where the knobs stand, the last on top."""
+    found = [Mark("home", HOME.zeta, HOME.omega_n, "muted", "circle-open")]
+    if shown.pin is not None and shown.pin.on:
+        found.append(Mark("A", *_held(shown.pin), "confidence", "x"))
+    if shown.settings.on:
+        found.append(Mark("now", *_held(shown.settings), "gate"))
+    return found
+
+
+def _held(settings: Settings) -> tuple[float, float]:
+    """The knobs, within the map."""
+    return min(max(settings.zeta, ZETA[0]), ZETA[1]), min(max(settings.omega_n, OMEGA_N[0]), OMEGA_N[1])
+
+
+def _frontier(shown: Shown, front: Frontier, now: dict[str, float]) -> dict[str, Any]:
+    labels = [
+        f"ζ {z:.3g}, ωₙ {w:.3g}: {f:.2f} excess flips, {d:.2f} frames"
+        for z, w, d, f in zip(front.zeta, front.omega_n, front.delay, front.flips, strict=True)
+    ]
+    spots = []
+    if shown.pin is not None and shown.pin.on:
+        pinned = at(shown.charted, shown.pin.zeta, shown.pin.omega_n)
+        spots.append(("A", pinned["delay_mean"], pinned["excess_flips"], "confidence", "x"))
+    if shown.settings.on:
+        spots.append(("now", now["delay_mean"], now["excess_flips"], "text", "circle-open"))
+    rivals = [(curve.name, curve.delay, curve.flips) for curve in shown.charted.rivals]
+    beside = "Thin: rival filters, as tuned on validation streams. " if rivals else ""
+    return draw.frontier(
+        front.delay, front.flips, labels, front.named, rivals, spots, (shown.goals.delay, shown.goals.excess_flips),
+        words=f"Each point is a setting that no other beats in both. {beside}Click one to turn the knobs there.",
+        alt=f"frontier of {len(labels)} settings: from {labels[0]} to {labels[-1]}",
+    )  # fmt: skip
+
+
+def place_of(settings: Settings) -> str:
+    """The map's cell in which the knobs stand, as the browser names it."""
+    zeta, omega_n = _held(settings)
+    row, column = round(draw.place(zeta, ZETAS, PLACES)), round(draw.place(omega_n, OMEGAS, PLACES))
+    return f"map/{row}.{np.geomspace(*OMEGA_N, PLACES)[column]:.3g}"
+
+
+def picked_setting(pick: object, charted: Charted) -> tuple[float, float] | None:
+    """(zeta, omega_n) of what the browser says was picked; None for anything that is not on the page."""
+    if not isinstance(pick, str):
+        return None
+    figure, _, name = pick.partition("#")[0].partition("/")
+    if figure == "map":
+        row, _, column = name.partition(".")
+        omegas = np.geomspace(*OMEGA_N, PLACES)
+        columns = [f"{value:.3g}" for value in omegas]
+        if row in {str(i) for i in range(PLACES)} and column in columns:
+            return float(np.geomspace(*ZETA, PLACES)[int(row)]), float(omegas[columns.index(column)])
+    front = frontier(charted.map) if figure == "frontier" else None
+    if front is not None and name[:1] == "f" and name[1:].isdecimal() and int(name[1:]) < len(front.zeta):
+        return float(front.zeta[int(name[1:])]), float(front.omega_n[int(name[1:])])
+    return None

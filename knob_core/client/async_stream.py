@@ -1,0 +1,148 @@
+"""A stream of a service for asyncio; the same as `knob_core.client.Stream`, with `await`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from knob_core.client.session import Lost, Session, refused_for_good, waits
+from knob_core.client.stream import MOST_REPLIES
+from knob_core.serving.messages import Answer, Reply
+
+
+class AsyncStream:
+    """One stream. It connects when it is first used, and again whenever the connection breaks.
+
+    One task at a time sends, and one at a time reads.
+    """
+
+    def __init__(self, url: str, id: str, *, give_up: float = 60.0, timeout: float = 30.0, **options: Any) -> None:
+        """`give_up`: seconds without a service after which `Lost` is raised. Options: those of `Session`."""
+        self.session = Session(url, id, **options)
+        self._give_up, self._timeout = give_up, timeout
+        self._socket: Any = None
+        self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)
+        self._connecting = asyncio.Lock()
+
+    async def __aenter__(self) -> AsyncStream:
+        await self._connected()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def step(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> Answer:
+        """One frame's answer. Raises ValueError with the service's words where the frame is refused."""
+        number = await self.send(frame, elapsed=elapsed, time=time)
+        while True:
+            reply = await self.reply()
+            if reply["type"] == "answer" and reply["frame"] == number:
+                return reply
+            if reply["type"] == "refused" and reply["frame"] in (number, None):
+                raise ValueError(reply["cause"])
+            if reply["type"] == "dropped" and number in reply["frames"]:
+                raise ValueError(reply["cause"])
+
+    async def run(self, frames: Iterable[Any]) -> AsyncIterator[Reply]:
+        """Many frames, several on their way at a time: the reply to each, in order."""
+        await self._connected()
+        for frame in frames:
+            while len(self.session.waiting) >= self.session.window:
+                yield await self.reply()
+            await self.send(frame)
+        while self.session.waiting or self._replies:
+            yield await self.reply()
+
+    async def send(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> int:
+        """Send without waiting; the frame's number."""
+        await self._connected()
+        number, messages = self.session.send(frame, elapsed, time)
+        for message in messages:
+            await self._sent(message)
+        return number
+
+    async def reply(self) -> Reply:
+        """The next thing that the service says of a frame; waits for it."""
+        while not self._replies:
+            await self._read()
+        return self._replies.popleft()
+
+    async def leave(self) -> None:
+        """The stream has ended: the service forgets it."""
+        await self._connected()
+        await self._socket.send('{"type": "leave"}')
+        await self.close()
+
+    async def close(self) -> None:
+        """Drop the connection; the service keeps the stream's state for its grace time."""
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            await socket.close()
+
+    async def _sent(self, message: bytes) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        socket = self._socket
+        try:
+            await socket.send(message)
+        except (ConnectionClosed, OSError, AttributeError):  # a reader may have noticed the break first
+            await self._broken(socket)
+            await self._connected()  # which sends all that is unanswered
+
+    async def _read(self) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        await self._connected()
+        socket = self._socket
+        try:
+            async with asyncio.timeout(self._timeout):
+                text = await socket.recv()
+        except (ConnectionClosed, OSError, AttributeError):
+            await self._broken(socket)
+            return
+        await self._take(text)
+
+    async def _broken(self, socket: Any) -> None:
+        if self._socket is socket:
+            self._socket = None
+            if socket is not None:
+                socket.transport.abort()
+
+    async def _take(self, text: Any) -> None:
+        reply, messages = self.session.received(text)
+        for message in messages:
+            await self._socket.send(message)
+        if reply is None:
+            return
+        if reply["type"] in ("answer", "dropped", "refused"):
+            self._replies.append(reply)
+        if reply["type"] == "hello":
+            self._replies.extend(self.session.give_up(number) for number in self.session.unanswered())
+
+    async def _connected(self) -> None:
+        async with self._connecting:
+            if self._socket is not None:
+                return
+            from websockets.asyncio.client import connect
+            from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+            pauses = waits(self._give_up)
+            while True:
+                error: Exception
+                try:
+                    options = self.session.options()
+                    self._socket = await connect(self.session.address(), open_timeout=self._timeout, **options)
+                    async with asyncio.timeout(self._timeout):
+                        await self._take(await self._socket.recv())  # hello
+                    return
+                except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as found:
+                    await self._broken(self._socket)
+                    error, cause = found, refused_for_good(found)
+                    if cause is not None:
+                        raise Lost(cause) from None
+                pause = next(pauses, None)
+                if pause is None:
+                    raise Lost(f"no service for {self._give_up:g} s: {error}") from error
+                await asyncio.sleep(pause)

@@ -1,0 +1,211 @@
+"""A client's half of a stream without the network: numbers, what is unanswered, and where to go on after a break.
+
+A frame stays here until it is answered, dropped or refused. After a break the service's `hello` says which frames are
+in the stream's state: those after it are sent again with their own numbers. A service that comes back from a snapshot
+may have forgotten frames that were answered; where they are still kept (`replay`) they are sent again too, so that the
+stream goes on bit for bit, else the next frame says how many frames were lost.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections import OrderedDict, deque
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+
+import numpy as np
+
+from knob_core.serving.messages import PROTOCOL, Header, Hello, Kind, Reply, pack
+
+FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
+
+
+class Lost(ConnectionError):
+    """The service could not be reached for too long, or does not take this stream."""
+
+
+class Sent(NamedTuple):
+    header: Header
+    content: bytes
+
+
+class Session:
+    """The state of one stream's client."""
+
+    def __init__(
+        self, url: str, id: str, *, group: str = "", policy: str = "", token: str | None = None,
+        probabilities: bool = False, jpeg: int | None = None, replay: int = 0,
+    ) -> None:  # fmt: skip
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise ValueError(f"url is {url!r}, expected http://... or https://...")
+        self.id, self._group, self._policy, self.token = id, group, policy, token
+        self._url, self._probabilities, self._jpeg, self._replay = url.rstrip("/"), probabilities, jpeg, replay
+        self.number = 0  # of the last frame
+        self.told = 0  # the last number that the caller was told of
+        self.waiting: OrderedDict[int, Sent] = OrderedDict()  # without an answer
+        self._kept: OrderedDict[int, Sent] = OrderedDict()  # the last `replay` answered ones
+        self.hello: Hello | None = None
+        self._again: dict[int, Sent] = {}  # answered before, sent again: the caller knows their answers
+        self._backlog: deque[int] = deque()  # to be sent again, as the service's queue allows
+        self._flying: set[int] = set()  # sent on this connection, not answered yet
+        self._owed = 0  # frames that the service has forgotten, to be told with the next one
+
+    # Connecting
+
+    def address(self) -> str:
+        """Of the WebSocket."""
+        query = {"group": self._group, "policy": self._policy, "after": str(self.told) if self.hello else ""}
+        text = urlencode({name: value for name, value in query.items() if value})
+        base = self._url.replace("http", "ws", 1)
+        return f"{base}/v1/streams/{quote(self.id, safe='')}/socket" + (f"?{text}" if text else "")
+
+    def options(self) -> dict[str, Any]:
+        """For `connect` of the package websockets."""
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return {"additional_headers": headers, "subprotocols": [PROTOCOL], "max_size": 2**22, "compression": None}
+
+    @property
+    def window(self) -> int:
+        """Frames that may be without an answer."""
+        return self.hello["queue"] if self.hello is not None else 1
+
+    # Frames out
+
+    def send(self, frame: Any, elapsed: float | None = None, time: float | None = None) -> tuple[int, list[bytes]]:
+        """(number, messages to be sent now) of the next frame; it is kept until its answer comes."""
+        kind, content, shape, dtype = self._packed(frame)
+        if self._owed and time is None:
+            elapsed = (elapsed or 1.0) + self._owed
+        self._owed = 0
+        self.number += 1
+        header: Header = {"kind": kind, "number": self.number}
+        if shape is not None:
+            header["shape"] = shape
+        if dtype is not None:
+            header["dtype"] = dtype
+        if elapsed is not None:
+            header["elapsed"] = elapsed
+        if time is not None:
+            header["time"] = time
+        if self._probabilities:
+            header["probabilities"] = True
+        self.waiting[self.number] = Sent(header, content)
+        if self._backlog:  # older ones come first
+            self._backlog.append(self.number)
+            return self.number, []
+        self._flying.add(self.number)
+        return self.number, [pack(header, content)]
+
+    def _packed(self, frame: Any) -> tuple[Kind, bytes, list[int] | None, str | None]:
+        if frame is None:
+            return "missing", b"", None, None
+        if isinstance(frame, (bytes, bytearray, memoryview)):
+            return "picture", bytes(frame), None, None
+        if isinstance(frame, tuple):  # z_static, z_dyn, u_star
+            parts = np.concatenate([np.ravel(np.asarray(part, np.float64)) for part in frame])
+            return "branches", parts.astype("<f8").tobytes(), None, "float64"
+        array = np.asarray(frame)
+        if array.ndim == 1 and array.dtype.kind == "f":
+            return "logits", array.astype("<f8").tobytes(), None, "float64"
+        if array.ndim != 3 or array.shape[2] != 3 or array.dtype != np.uint8:
+            raise ValueError(
+                f"frame is {array.dtype} of shape {array.shape}, expected a picture's bytes, uint8 (H, W, 3), "
+                "logits (K,), a tuple (z_static, z_dyn, u_star), or None"
+            )
+        if self._jpeg is None:
+            return "raw", array.tobytes(), list(array.shape), None
+        from PIL import Image
+
+        file = io.BytesIO()
+        Image.fromarray(array).save(file, "JPEG", quality=self._jpeg)
+        return "picture", file.getvalue(), None, None
+
+    # Replies in
+
+    def received(self, text: str | bytes) -> tuple[Reply | None, list[bytes]]:
+        """(what the service said, messages to be sent now); None instead of a reply that the caller knows already."""
+        reply: Any = json.loads(text)
+        if reply["type"] == "hello":
+            self._welcomed(reply)
+            return reply, self._next()
+        numbers = reply["frames"] if reply["type"] == "dropped" else [reply.get("frame")]
+        if reply["type"] == "closing" or None in numbers:
+            return reply, []
+        self._flying.difference_update(numbers)
+        new = [number for number in numbers if number in self.waiting]
+        for number in numbers:
+            sent = self._again.pop(number, None) or self.waiting.get(number)
+            self._settled(number, sent if reply["type"] == "answer" else None)
+        return reply if new else None, self._next()
+
+    def _next(self) -> list[bytes]:
+        """Frames to be sent again, as many as the service's queue has room for."""
+        messages = []
+        while self._backlog and len(self._flying) < self.window:
+            number = self._backlog.popleft()
+            self._flying.add(number)
+            messages.append(pack(*(self._again.get(number) or self.waiting[number])))
+        return messages
+
+    def _settled(self, number: int, keep: Sent | None = None) -> None:
+        self.waiting.pop(number, None)
+        self.told = max(self.told, number)
+        if keep is not None and self._replay:
+            self._kept[number] = keep
+            while len(self._kept) > self._replay:
+                self._kept.popitem(last=False)
+
+    def _welcomed(self, hello: Hello) -> None:
+        first, self.hello = self.hello is None, hello
+        self._flying.clear()
+        if first and not self.waiting and not self.number:
+            self.number = self.told = hello["frame"]  # a stream that somebody began
+            return
+        stands = hello["frame"]
+        self._again = {number: sent for number, sent in {**self._kept, **self._again}.items() if number > stands}
+        self._backlog = deque(sorted({*self._again, *(number for number in self.waiting if number > stands)}))
+        missing = max(0, (self._backlog[0] if self._backlog else self.number + 1) - 1 - stands)
+        self._owed = 0 if self._backlog else missing
+        if self._backlog and missing:
+            first_again = self._again if self._backlog[0] in self._again else self.waiting
+            sent = first_again[self._backlog[0]]
+            if "time" not in sent.header:
+                longer: Header = {**sent.header, "elapsed": sent.header.get("elapsed", 1.0) + missing}
+                first_again[self._backlog[0]] = Sent(longer, sent.content)
+
+    def unanswered(self) -> list[int]:
+        """Frames that were answered, but whose answers the service no longer has."""
+        if self.hello is None:
+            return []
+        answered, again = self.hello["answered"], self.hello["again"]
+        return [number for number in self.waiting if number <= answered and number not in again]
+
+    def give_up(self, number: int) -> Reply:
+        """What a caller is told of such a frame."""
+        self.waiting.pop(number, None)
+        self.told = max(self.told, number)
+        cause = "the connection broke before the answer arrived; the frame is in the stream's state"
+        return {"type": "refused", "stream": self.id, "frame": number, "cause": cause, "code": "full"}
+
+
+def waits(give_up: float) -> Any:
+    """Pauses between attempts, each about twice the one before, until `give_up` seconds are over."""
+    spent, pause = 0.0, FIRST_WAIT
+    while spent < give_up:
+        jittered = pause * (0.5 + random.random())
+        yield jittered
+        spent, pause = spent + jittered, min(2 * pause, LONGEST_WAIT)
+
+
+def refused_for_good(error: Exception) -> str | None:
+    """Why a service does not take this client at all; None where it is worth trying again."""
+    response = getattr(error, "response", None)
+    status = getattr(response, "status_code", None)
+    if status is None or status in (429, 500, 502, 503, 504):
+        return None
+    try:
+        return str(json.loads(response.body)["error"])  # type: ignore[union-attr]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return f"the service answered {status}"

@@ -1,0 +1,141 @@
+"""A stream of a service for plain Python: `step` a frame and wait, or `send` and read `replies`."""
+
+from __future__ import annotations
+
+import time as clocks
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from knob_core.client.session import Lost, Session, refused_for_good, waits
+from knob_core.serving.messages import Answer, Reply
+
+MOST_WAITING = 64  # frames without an answer; then sending waits
+MOST_REPLIES = 10_000  # that nobody has read; then the oldest are forgotten
+
+
+class Stream:
+    """One stream. It connects when it is first used, and again whenever the connection breaks."""
+
+    def __init__(self, url: str, id: str, *, give_up: float = 60.0, timeout: float = 30.0, **options: Any) -> None:
+        """`give_up`: seconds without a service after which `Lost` is raised. Options: those of `Session`."""
+        self.session = Session(url, id, **options)
+        self._give_up, self._timeout = give_up, timeout
+        self._socket: Any = None
+        self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)  # that came while something else was waited for
+
+    def __enter__(self) -> Stream:
+        self._connected()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def step(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> Answer:
+        """One frame's answer. Raises ValueError with the service's words where the frame is refused."""
+        number = self.send(frame, elapsed=elapsed, time=time)
+        while True:
+            reply = self.reply()
+            if reply["type"] == "answer" and reply["frame"] == number:
+                return reply
+            if reply["type"] == "refused" and reply["frame"] in (number, None):
+                raise ValueError(reply["cause"])
+            if reply["type"] == "dropped" and number in reply["frames"]:
+                raise ValueError(reply["cause"])
+
+    def run(self, frames: Iterable[Any]) -> Iterator[Reply]:
+        """Many frames, several on their way at a time: the reply to each, in order."""
+        for frame in frames:
+            while len(self.session.waiting) >= self._window():
+                yield self.reply()
+            self.send(frame)
+        while self.session.waiting or self._replies:
+            yield self.reply()
+
+    def send(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> int:
+        """Send without waiting; the frame's number."""
+        self._connected()
+        while len(self.session.waiting) >= MOST_WAITING:
+            self._read()
+        number, messages = self.session.send(frame, elapsed, time)
+        for message in messages:
+            self._sent(message)
+        return number
+
+    def reply(self) -> Reply:
+        """The next thing that the service says of a frame; waits for it."""
+        while not self._replies:
+            self._read()
+        return self._replies.popleft()
+
+    def leave(self) -> None:
+        """The stream has ended: the service forgets it."""
+        self._connected()
+        self._socket.send('{"type": "leave"}')
+        self.close()
+
+    def close(self) -> None:
+        """Drop the connection; the service keeps the stream's state for its grace time."""
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            socket.close()
+
+    def _window(self) -> int:
+        self._connected()
+        return self.session.window
+
+    def _sent(self, message: bytes) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            self._socket.send(message)
+        except (ConnectionClosed, OSError):
+            self._socket = None
+            self._connected()  # which sends all that is unanswered
+
+    def _read(self) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        self._connected()
+        try:
+            text = self._socket.recv(self._timeout)
+        except (ConnectionClosed, OSError):  # TimeoutError is an OSError: silence is a break too
+            socket, self._socket = self._socket, None
+            socket.close_socket() if hasattr(socket, "close_socket") else None
+            return
+        self._take(text)
+
+    def _take(self, text: Any) -> None:
+        reply, messages = self.session.received(text)
+        for message in messages:
+            self._socket.send(message)
+        if reply is None:
+            return
+        if reply["type"] in ("answer", "dropped", "refused"):
+            self._replies.append(reply)
+        if reply["type"] == "hello":
+            self._replies.extend(self.session.give_up(number) for number in self.session.unanswered())
+
+    def _connected(self) -> None:
+        if self._socket is not None:
+            return
+        from websockets.exceptions import ConnectionClosed, InvalidHandshake
+        from websockets.sync.client import connect
+
+        pauses = waits(self._give_up)
+        while True:
+            try:
+                opening = connect(self.session.address(), open_timeout=self._timeout, **self.session.options())
+                self._socket = opening.__enter__()  # closed by `close`
+                self._take(self._socket.recv(self._timeout))  # hello
+                return
+            except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as found:
+                self._socket = None
+                error: Exception = found
+                cause = refused_for_good(found)
+                if cause is not None:
+                    raise Lost(cause) from None
+            pause = next(pauses, None)
+            if pause is None:
+                raise Lost(f"no service for {self._give_up:g} s: {error}") from error
+            clocks.sleep(pause)

@@ -1,0 +1,201 @@
+"""One batch: the backbone runs once, then every stream is stepped as its own `KnobStream` would be.
+
+Frames of one stream in a batch are stepped one after the other; streams whose switches differ (memory, mode, on,
+weights) are stepped apart, those that differ in zeta and omega_n only together.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knob_core import methods
+from knob_core.memories.attentive import fused
+from knob_core.memories.base import Inputs
+from knob_core.runtime import clock, state
+from knob_core.runtime.advance import advance
+from knob_core.runtime.answer import Answer as Answers
+from knob_core.runtime.slew import slewed
+from knob_core.runtime.sources import Branch, Source
+from knob_core.serving.backbone import Backbone
+from knob_core.serving.knob_control import KnobTable
+from knob_core.serving.messages import Answer, Frame
+from knob_core.serving.state_rows import StateRows
+from knob_core.serving.stream import Stream, Waiting
+from knob_core.settings import Settings
+
+NAMES = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age", "zeta", "omega_n")
+MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a number is not finite
+NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one batch gave, and what it took."""
+
+    answers: list[tuple[Waiting, Answer]]
+    causes: list[tuple[Waiting, str]]  # frames that could not be stepped, and why
+    model: float  # s
+    steps: float  # s: memory, gate, answers
+
+    @property
+    def frames(self) -> int:
+        return len(self.answers) + len(self.causes)
+
+
+class Stepper:
+    """A model, and the states of all streams as rows."""
+
+    def __init__(self, source: Source, slew: float | None, classes: Sequence[str] | None) -> None:
+        if slew is not None and not 0.0 < slew < math.inf:
+            raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
+        self.source, self.backbone, self.classes = source, Backbone(source), classes
+        self._gate, self._slew = methods.get(source.method).gate, slew
+        self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
+        self.lock = threading.Lock()  # of the rows
+
+    def step(self, items: Sequence[Waiting], table: KnobTable, leaving: Iterable[Stream] = ()) -> Batch:
+        """Frames of a batch, in order; rows of streams that are `leaving` are free from now on."""
+        began = time.monotonic()
+        branch, causes = self.backbone([item.frame for item in items])
+        computed = time.monotonic()
+        done: list[tuple[Waiting, Answer]] = []
+        with self.lock:
+            self.release(leaving)
+            if branch is not None and self._rows.state is None:
+                self._rows.begin(branch.z_static.shape[1])
+            for places in rounds(items):
+                for place in places:
+                    if items[place].stream.row == GONE:
+                        causes[place] = "the stream was ended meanwhile"
+                good = [place for place in places if causes[place] is None]
+                if branch is None:
+                    for place in good:
+                        causes[place] = "no frame came before, so nothing can be held"
+                elif good:
+                    done += self._round([items[place] for place in good], good, branch, table, causes)
+        failed = [(item, cause) for item, cause in zip(items, causes, strict=True) if cause is not None]
+        return Batch(done, failed, computed - began, time.monotonic() - computed)
+
+    def release(self, leaving: Iterable[Stream]) -> None:
+        for stream in leaving:
+            row, stream.row = stream.row, GONE
+            if row >= 0:
+                self._rows.give(row)
+
+    def _round(
+        self, items: list[Waiting], places: list[int], branch: Branch, table: KnobTable, causes: list[str | None]
+    ) -> Iterator[tuple[Waiting, Answer]]:
+        """One frame each of different streams."""
+        for item in items:
+            if item.stream.row == NO_ROW:
+                item.stream.row = self._rows.take()
+        rows = np.array([item.stream.row for item in items])
+        old = self._rows.read(rows)
+        settings = [table.acting(item.stream.id, item.stream.group) for item in items]
+        told = [(_told(i.frame.elapsed), _told(i.frame.time), s.frame_rate)
+                for i, s in zip(items, settings, strict=True)]  # fmt: skip
+        gap, after = clock.since_last(old, *np.array(told).T)
+        wrong = ~clock.in_range(gap)
+        for k in np.flatnonzero(wrong).tolist():
+            causes[places[k]] = f"time makes {gap[k]:g} frames, expected {clock.ALLOWED}"
+        gap = np.where(old.seen, gap, 1.0)
+        groups: dict[Any, list[int]] = defaultdict(list)
+        for k, chosen in enumerate(settings):
+            if not wrong[k]:
+                groups[chosen.on, chosen.memory, chosen.mode, chosen.weights].append(k)
+        for members in groups.values():
+            index = np.array(members)
+            mine, switches = [items[k] for k in members], settings[members[0]]
+            acting = [self._acting(items[k].stream, settings[k]) for k in members]
+            zeta, omega_n = (np.array(column) for column in zip(*acting, strict=True))
+            part = _branch_rows(branch, np.array(places)[index])
+            result, new = advance(
+                state.rows(old, index), part, gap[index], after[index], (zeta, omega_n), switches, self.source
+            )
+            self._rows.write(rows[index], new)
+            for item, knobs in zip(mine, acting, strict=True):
+                item.stream.knobs, item.stream.stepped = knobs, item.number
+            yield from zip(mine, self._answers(mine, result, self._bare(new), table.revision), strict=True)
+
+    def _acting(self, stream: Stream, settings: Settings) -> tuple[float, float]:
+        wanted = settings.zeta, settings.omega_n
+        return slewed(stream.knobs or wanted, wanted, self._slew)
+
+    def _bare(self, new: state.State) -> list[int]:
+        """What the last good frame of each alone says."""
+        g = self._gate.without_inertia.reset(new.u_star, 1.0, 1.0)[1]
+        alone = fused(Inputs(new.z_static, new.z_dyn, new.u_star, g, g))
+        return np.where(new.seen, alone.argmax(axis=-1), -1).tolist()
+
+    def _answers(self, items: list[Waiting], found: Answers, bare: list[int], revision: int) -> Iterator[Answer]:
+        columns = {name: getattr(found, name).tolist() for name in NAMES}
+        for name in MAY_BE_UNKNOWN:
+            columns[name] = [x if math.isfinite(x) else None for x in columns[name]]
+        for k, item in enumerate(items):
+            answer: Any = {"type": "answer", "stream": item.stream.id, "frame": item.number}
+            answer.update((name, column[k]) for name, column in columns.items())
+            answer["name"], answer["revision"] = self.class_name(answer["label"]), revision
+            if item.frame.probabilities:
+                answer["probabilities"] = found.probabilities[k].tolist()
+            item.stream.ring.add(item.number, answer["g"] or 0.0, answer["p_max"] or 0.0, answer["label"], bare[k])
+            yield answer
+
+    def class_name(self, label: int) -> str | None:
+        return self.classes[label] if self.classes is not None and 0 <= label < len(self.classes) else None
+
+    # Saving; the caller holds `lock`
+
+    def saved(self, streams: Sequence[Stream]) -> dict[str, np.ndarray]:
+        """The states of streams that have a row, as arrays with one row each."""
+        found = self._rows.read(np.array([stream.row for stream in streams], np.int64))
+        return {name: getattr(found, name) for name in state.NAMES}
+
+    def restore(self, streams: Sequence[Stream], arrays: Mapping[str, np.ndarray]) -> None:
+        """Give streams the states that `saved` gave; every array is checked."""
+        shape = np.shape(arrays.get("z_static", ()))
+        if len(shape) != 2 or shape[0] != len(streams) or self.source.num_classes not in (None, shape[1]):
+            wanted = self.source.num_classes or "K"
+            raise ValueError(f"state 'z_static' has shape {shape}, expected ({len(streams)}, {wanted})")
+        rest = state.at_rest(*shape, self._gate.rest, self.source.command is not None)
+        checked = state.check(dict(arrays), rest)
+        if self._rows.state is None:
+            self._rows.begin(shape[1])
+            self.backbone.num_classes = shape[1]
+        for stream in streams:
+            stream.row = self._rows.take()
+        self._rows.write(np.array([stream.row for stream in streams]), checked)
+
+
+def rounds(items: Sequence[Waiting]) -> list[list[int]]:
+    """Places in a batch: the first frames of all streams, then the second ones, and so on."""
+    found: list[list[int]] = []
+    counts: dict[int, int] = defaultdict(int)
+    for place, item in enumerate(items):
+        turn = counts[id(item.stream)]
+        counts[id(item.stream)] += 1
+        if turn == len(found):
+            found.append([])
+        found[turn].append(place)
+    return found
+
+
+def frames_of(frame: Frame) -> float:
+    """How many frames it counts as."""
+    return 1.0 if frame.elapsed is None else frame.elapsed
+
+
+def _branch_rows(branch: Branch, places: np.ndarray) -> Branch:
+    u_star = None if branch.u_star is None else branch.u_star[places]
+    return Branch(branch.z_static[places], branch.z_dyn[places], u_star)
+
+
+def _told(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,130 @@
+"""The Tune page: goals in, a setting out, for the console's stream, several, and the visitor's own."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import change_branches
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.console import stream_sources
+from app.tune import map_job
+from app.widgets.knobs import OMEGA_N, ZETA
+from app.your_stream import uploaded_stream
+from knob_core.goals import Goals
+from knob_core.maps import Grid
+from knob_core.settings import Settings
+from knob_core.uploads import Uploaded
+
+PAGE = Path(__file__).resolve().parents[3] / "app" / "app_pages" / "tune.py"
+
+
+@pytest.fixture(autouse=True)
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coarse grid on what ships."""
+    monkeypatch.setattr(map_job, "GRID", Grid(ZETA, OMEGA_N, 9))
+    map_job.JOBS._jobs.clear()
+
+
+def opened(**session: Any) -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in session.items():
+        at.session_state[name] = value
+    return whole(at.run())
+
+
+def whole(at: AppTest) -> AppTest:
+    """Run until the map is there."""
+    for _ in range(200):
+        assert not at.exception, at.exception
+        if all(job.over for job in map_job.JOBS._jobs.values()):
+            return at.run()
+        time.sleep(0.05)
+        at.run()
+    raise AssertionError("the map was never finished")
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    return whole(at.button(key=key).click().run())
+
+
+def settings(at: AppTest) -> Settings:
+    return at.session_state["console_state"].settings
+
+
+def said(at: AppTest) -> str:
+    return " ".join(block.value for kind in (at.success, at.warning, at.info, at.caption) for block in kind)
+
+
+def test_the_page_opens_with_goals_and_a_map_and_leaves_the_setting_alone() -> None:
+    at = opened()
+    assert at.number_input(key="tune_excess_flips").value == 1.0 and at.number_input(key="tune_delay").value == 3.0
+    assert at.number_input(key="tune_accuracy").value is None
+    assert settings(at) == Settings()  # proposed goals are not set before somebody asks
+    assert len(at.get("bidi_component")) == 1 and "press Find" in said(at)
+
+
+def test_find_turns_the_knobs_and_says_what_is_met() -> None:
+    at = opened()
+    at.number_input(key="tune_excess_flips").set_value(30.0).run()
+    at = press(at.number_input(key="tune_delay").set_value(60.0).run(), "tune_find")
+    found = at.session_state["tune_found"]
+    assert found.met and "meets every goal" in said(at)
+    now = settings(at)
+    assert (now.zeta, now.omega_n) == (found.zeta, found.omega_n) != (1.0, 0.4)
+    assert now.goals == Goals(excess_flips=30.0, delay=60.0)
+    assert at.query_params["z"] in (f"{found.zeta:g}", [f"{found.zeta:g}"])
+
+
+def test_goals_that_nothing_meets_give_the_nearest_and_what_it_misses() -> None:
+    at = opened()
+    at.number_input(key="tune_excess_flips").set_value(0.0).run()
+    at = press(at.number_input(key="tune_delay").set_value(0.0).run(), "tune_find")
+    assert "No setting meets every goal" in said(at) and "missed by" in said(at)
+
+
+def test_goals_of_the_session_are_taken_and_an_empty_field_asks_for_nothing() -> None:
+    from app.console.console_state import ConsoleState
+
+    state = ConsoleState(settings=Settings(goals=Goals(accuracy=0.5, delay=20.0)))
+    at = opened(console_state=state, choice=stream_sources.home(), problems=[], other_pages={})
+    assert at.number_input(key="tune_accuracy").value == 50.0 and at.number_input(key="tune_excess_flips").value is None
+    at = whole(at.number_input(key="tune_accuracy").set_value(None).run())
+    assert settings(at).goals == Goals(delay=20.0)
+
+
+def test_several_streams_are_met_in_the_worst_of_them() -> None:
+    at = opened()
+    at = whole(at.segmented_control(key="tune_kind").set_value("Several streams").run())
+    names = at.multiselect(key="tune_names").value
+    assert len(names) == 10 and all("in" in name for name in names)  # those whose picture changes
+    at = press(at.multiselect(key="tune_names").set_value(names[:3]).run(), "tune_find")
+    found = at.session_state["tune_found"]
+    assert found.sets == 3 and "of 3 streams" in said(at)
+    at = whole(at.multiselect(key="tune_names").set_value([]).run())
+    assert "There is no stream to look at" in said(at)
+
+
+def test_the_visitors_own_stream_comes_first_after_it_was_looked_at() -> None:
+    branches = change_branches.made_up(3, 60, 4)
+    labels = np.asarray(branches.labels)
+    given = Uploaded(branches.z_static, branches.z_static, None, labels, None, tuple("abcd"))
+    stream, _ = uploaded_stream.of_logits("mine", "mine.npz", given)
+    at = opened(own_stream=stream, last_stream="own")
+    assert at.segmented_control(key="tune_kind").value == "Your stream" and "mine.npz" in said(at)
+    at = press(at, "tune_find")
+    assert at.session_state["tune_charted"].sets[0].labels.shape == (3, 60)
+    assert not at.session_state["tune_charted"].rivals  # they were tuned for another model
+
+
+def test_a_stream_without_labels_says_what_cannot_be_told() -> None:
+    branches = change_branches.made_up(3, 60, 4)
+    given = Uploaded(branches.z_static, branches.z_static, None, np.full((3, 60), -1), None, tuple("abcd"))
+    stream, _ = uploaded_stream.of_logits("blind", "blind.npz", given)
+    at = opened(own_stream=stream, last_stream="own")
+    assert "no labels" in said(at) and "no frontier" in said(at)
+    assert at.selectbox(key="tune_measure").options == ["flips per 100 frames"]

@@ -1,0 +1,115 @@
+"""Attacks on a served app, small enough for every run of the tests; at length by hand (see the scripts beside this)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from app.server import socket_limits
+from tests.attacks import sockets
+from tests.helpers.visitors import PATIENCE, Visitor
+from tools.screenshots import ROOT, Served, served
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[Served]:
+    """The app; closed pages may come back for two seconds only."""
+    with served(ROOT / "app" / "main.py", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="2") as running:
+        yield running
+
+
+def test_a_hundred_sockets_of_one_session_do_not_slow_another_down(app: Served) -> None:
+    """Every answer waited for all of them, which took 20 times as long; the bound leaves room for a busy machine."""
+    before, during = asyncio.run(sockets.medians(app.url, hostile=100, honest=1, answers=40))
+    assert during < 4 * before
+
+
+def test_nothing_of_a_session_is_left_when_it_is_over(app: Served) -> None:
+    """Its token opens nothing any more, although nobody else came, and its files are gone."""
+
+    async def visit() -> str:
+        async with Visitor(app.url) as visitor:
+            line = await visitor.line()
+            await visitor.drag(line, 2)
+            return visitor.turn(0.5)
+
+    async def is_answered(message: str) -> bool:
+        async with connect(app.url.replace("http", "ws") + "/knob-drag") as line:
+            await line.send(message)
+            try:
+                return "display" in json.loads(await line.recv())
+            except ConnectionClosed as closed:
+                assert closed.rcvd is not None and closed.rcvd.code == socket_limits.REFUSED
+                return False
+
+    message = asyncio.run(visit())
+    ends = time.monotonic() + PATIENCE
+    while asyncio.run(is_answered(message)):
+        assert time.monotonic() < ends, "the session of a closed page lives on"
+        time.sleep(1)
+
+
+@pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
+def test_other_sites_and_other_names_reach_no_socket(app: Served, path: str) -> None:
+    host, address = app.url.removeprefix("http://"), app.url.replace("http", "ws") + path
+
+    async def is_open(**headers: str) -> bool:
+        try:
+            async with connect(address, additional_headers=headers):
+                return True
+        except InvalidStatus as refused:
+            assert refused.response.status_code == 403
+            return False
+
+    assert asyncio.run(is_open(Origin=f"http://{host}"))
+    assert not asyncio.run(is_open(Origin="http://evil.example"))
+
+
+def test_a_long_message_is_not_read(app: Served) -> None:
+    async def closed_with() -> int:
+        async with connect(app.url.replace("http", "ws") + "/knob-drag") as line:
+            await line.send("x" * 1_000_000)
+            try:
+                await line.recv()
+            except ConnectionClosed as closed:
+                return closed.rcvd.code if closed.rcvd else 0
+        return 0
+
+    assert asyncio.run(closed_with()) == 1009  # message too big: the server's own refusal, before it is in memory
+
+
+def put(url: str, size: int) -> int:
+    """The status of an upload."""
+    content = (
+        b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.npy"\r\n\r\n' + bytes(size) + b"\r\n--b--\r\n"
+    )
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, content, headers, method="PUT"), timeout=60).status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def test_one_session_may_leave_so_much_on_the_server(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Of five files of 30 MB three are kept, and room is made where one is removed."""
+    with served(ROOT / "app" / "main.py", STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION="false") as app:
+
+        async def visit() -> list[int]:
+            async with Visitor(app.url) as visitor:
+                address = f"{app.url}/_stcore/upload_file/{visitor.session_id}"
+                got = [await asyncio.to_thread(put, f"{address}/{i}", 30_000_000) for i in range(5)]
+                remove = urllib.request.Request(f"{address}/0", method="DELETE")
+                await asyncio.to_thread(urllib.request.urlopen, remove)
+                return [*got, await asyncio.to_thread(put, f"{address}/6", 30_000_000)]
+
+        assert asyncio.run(visit()) == [204, 204, 204, 413, 413, 204]

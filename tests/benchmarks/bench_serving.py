@@ -1,0 +1,178 @@
+"""What serving costs: frames over loopback WebSockets beside the bare backbone in batches of the same size.
+
+CPU seconds of the service's whole process (sockets, messages, batches, memory and gate) against those of the backbone
+alone, so that other work on the machine does not count; and the time from frame to answer at half load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from services import Process
+
+from knob_core.client import AsyncStream, Service
+from knob_core.runtime.sources import source_of
+
+STREAMS = 64
+FRAMES = 40  # of each stream
+RNG = np.random.default_rng(0)
+PICTURES = RNG.integers(0, 256, (STREAMS, 32, 32, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def service() -> Iterator[Process]:
+    found = Process("knob-ode-s0", "--threads", "1", "--rate", "100000", "--device", "cpu")
+    yield found
+    found.kill()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process."""
+    words = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def bare(batches: int) -> tuple[float, float]:
+    """(CPU seconds a frame, wall seconds of the median batch) of the backbone on batches of STREAMS frames."""
+    torch.set_num_threads(1)
+    source = source_of("knob-ode-s0", "cpu")
+    source(PICTURES)
+    began, walls = time.process_time(), []
+    for _ in range(batches):
+        at = time.perf_counter()
+        source(PICTURES)
+        walls.append(time.perf_counter() - at)
+    return (time.process_time() - began) / (batches * STREAMS), float(np.median(walls))
+
+
+async def flood(url: str, frames: int, prefix: str) -> None:
+    """All streams as fast as they can, as many frames on their way as the service allows."""
+
+    async def one(k: int) -> None:
+        async with AsyncStream(url, f"{prefix}{k}") as stream:
+            async for reply in stream.run(PICTURES[k] for _ in range(frames)):
+                assert reply["type"] == "answer", reply
+
+    await asyncio.gather(*(one(k) for k in range(STREAMS)))
+
+
+async def paced(url: str, rate: float, seconds: float) -> list[float]:
+    """Seconds from frame to answer, of STREAMS streams that together send `rate` frames/s."""
+    waits: list[float] = []
+
+    async def one(k: int) -> None:
+        period = STREAMS / rate
+        async with AsyncStream(url, f"paced{k}") as stream:
+            await asyncio.sleep(period * k / STREAMS)
+            until = time.perf_counter() + seconds
+            due = time.perf_counter()
+            while (at := time.perf_counter()) < until:
+                await stream.step(PICTURES[k])
+                waits.append(time.perf_counter() - at)
+                due += period
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+
+    await asyncio.gather(*(one(k) for k in range(STREAMS)))
+    return waits
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads CPU seconds from /proc")
+def test_serving_takes_at_most_15_per_cent_more_than_the_backbone(service: Process) -> None:
+    asyncio.run(flood(service.url, 3, "warm"))
+    pid, ratios, rates = service.process.pid, [], []
+    for turn in range(3):
+        model, _ = bare(8)
+        before, at = cpu_seconds(pid), time.perf_counter()
+        asyncio.run(flood(service.url, FRAMES, f"t{turn}-"))
+        served = (cpu_seconds(pid) - before) / (STREAMS * FRAMES)
+        rates.append(STREAMS * FRAMES / (time.perf_counter() - at))
+        ratios.append(model / served)
+        print(f"\n  CPU ms a frame: backbone {1e3 * model:.3f}, service {1e3 * served:.3f}; {rates[-1]:.0f} frames/s")
+    text = Service(service.url).request("GET", "/metrics", raw=True).decode()
+    part: dict[str, float] = {
+        name: float(line.split()[1]) for line in text.splitlines() for name in ("knob_model_seconds_total",
+        "knob_step_seconds_total", "knob_batch_frames_sum", "knob_batch_frames_count") if line.startswith(name + " ")
+    }  # fmt: skip
+    size = part["knob_batch_frames_sum"] / part["knob_batch_frames_count"]
+    share = part["knob_step_seconds_total"] / part["knob_model_seconds_total"]
+    print(f"  mean batch {size:.0f} frames; memory, gate and answers {100 * share:.1f} % of the model's time")
+    print(f"  backbone / service: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    assert max(ratios) >= 0.85
+
+
+def test_latency_at_half_load_is_within_three_batches(service: Process) -> None:
+    asyncio.run(flood(service.url, 3, "warm"))
+    _, batch = bare(8)
+    at = time.perf_counter()
+    asyncio.run(flood(service.url, 20, "full"))
+    full = STREAMS * 20 / (time.perf_counter() - at)
+    waits = np.array(asyncio.run(paced(service.url, full / 2, 10.0)))
+    p50, p99 = np.quantile(waits, (0.5, 0.99))
+    print(f"\n  {full:.0f} frames/s at full load; at half of it p50 {1e3 * p50:.0f} ms, p99 {1e3 * p99:.0f} ms; "
+          f"bare batch of {STREAMS} {1e3 * batch:.0f} ms: {p99 / batch:.2f} batches")  # fmt: skip
+    assert p99 <= 3 * batch
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
+def test_a_thousand_open_streams_one_in_five_active() -> None:
+    """Memory is flat, and the slowest active stream gets at least half of its fair share; KNOB_SOAK seconds."""
+    seconds, streams, active = float(os.environ.get("KNOB_SOAK", "60")), 1000, 200
+    service = Process("logits:10", "--rate", "100000", "--idle", "100000")
+    counts = [0] * active
+    memory: list[int] = []
+    stop = threading.Event()
+
+    def watch() -> None:
+        while not stop.wait(max(1.0, seconds / 60)):
+            memory.append(resident(service.process.pid))
+
+    async def one(k: int, until: float, ready: asyncio.Event) -> None:
+        async with AsyncStream(service.url, f"s{k}", timeout=120.0) as stream:
+            draw = np.random.default_rng(k)
+            await stream.step(draw.normal(0, 3, 10))
+            await ready.wait()
+            while k < active and time.perf_counter() < until:
+                await stream.step(draw.normal(0, 3, 10))
+                counts[k] += 1
+            while time.perf_counter() < until:
+                await asyncio.sleep(1.0)
+
+    async def scene() -> None:
+        ready, tasks = asyncio.Event(), []
+        until = time.perf_counter() + seconds + 60
+        for k in range(streams):
+            tasks.append(asyncio.create_task(one(k, until, ready)))
+            if k % 20 == 19:
+                await asyncio.sleep(0.1)
+        while len(Service(service.url).streams()) < streams:
+            await asyncio.sleep(0.5)
+        threading.Thread(target=watch, daemon=True).start()
+        ready.set()
+        await asyncio.gather(*tasks)
+
+    try:
+        asyncio.run(scene())
+        stop.set()
+        third = max(1, len(memory) // 3)
+        early, late = np.median(memory[third : 2 * third]), np.median(memory[-third:])
+        fair = sum(counts) / active
+        told: dict[str, Any] = {"frames": sum(counts), "slowest / fair share": round(min(counts) / fair, 2)}
+        print(f"\n  {streams} streams, {active} active, {seconds:.0f} s or more: {told}")
+        print(f"  memory {early / 1e6:.1f} MB in the middle third, {late / 1e6:.1f} MB in the last")
+        assert late <= 1.02 * early and min(counts) >= 0.5 * fair
+    finally:
+        service.kill()

@@ -1,0 +1,239 @@
+"""State that survives: restarts, kill -9, a full disk, a snapshot that does not fit."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from services import Process, logits, running
+
+from knob_core import wrap
+from knob_core.client import AsyncStream, Service, Stream
+from knob_core.runtime import KnobStream
+from knob_core.serving import snapshots
+from knob_core.serving.engine import Engine, Limits
+from knob_core.serving.messages import Frame
+
+KILLS = int(os.environ.get("KNOB_KILLS", "3"))
+
+
+def saved_frames(folder: Path) -> dict[str, int]:
+    """The number of each stream's last frame in the snapshot."""
+    with safe_open(folder / snapshots.NAME, "np") as file:
+        about = json.loads(file.metadata()[snapshots.ENTRY])
+    return {entry["id"]: entry["frame"] for entry in about["streams"]}
+
+
+class Reference:
+    """A KnobStream that can go back to any frame, as a service does that was killed."""
+
+    def __init__(self) -> None:
+        self.stream = KnobStream(wrap.classifier())
+        self.after: dict[int, dict[str, np.ndarray]] = {0: {}}
+
+    def step(self, number: int, frame: np.ndarray, stands: int) -> Any:
+        """Frame `number` of a stream that stands after frame `stands`."""
+        self.stream.load_state_dict(self.after[stands])
+        answer = self.stream.step(frame, elapsed=float(number - stands))
+        self.after[number] = self.stream.state_dict()
+        return answer
+
+
+async def camera(url: str, k: int, done: threading.Event, replay: int) -> tuple[int, int, int]:
+    """Steps until done and checks every answer; (frames, returns from a snapshot, largest step back)."""
+    draw, reference = np.random.default_rng(k), Reference()
+    stream = AsyncStream(url, f"cam-{k}", probabilities=True, replay=replay, give_up=120.0)
+    number = stands = returns = back = 0
+    hello: Any = None
+    while not done.is_set():
+        frame, number = logits(draw), number + 1
+        try:
+            answer: Any = await stream.step(frame)
+        except ValueError as error:  # stepped and saved, but its answer was lost with the process
+            assert "connection broke before the answer" in str(error)
+            answer = None
+        if stream.session.hello is not hello:
+            first, hello = hello is None, stream.session.hello
+            if not first:
+                assert hello["resumed"] == "snapshot"
+                returns, back = returns + 1, max(back, number - 1 - hello["frame"])
+                if not replay:
+                    stands = min(hello["frame"], number - 1)
+        wanted = reference.step(number, frame, stands)
+        stands = number
+        if answer is not None:
+            assert answer["frame"] == number
+            assert answer["probabilities"] == wanted.probabilities.tolist(), (k, number)
+        await asyncio.sleep(0.005)
+    await stream.close()
+    return number, returns, back
+
+
+def until_all_are_back(url: str, streams: int, within: float = 60.0) -> None:
+    """Every stream has its socket, and frames are answered again."""
+    until = time.monotonic() + within
+    while time.monotonic() < until:
+        listed = Service(url).streams()
+        if sum(info["connected"] and info["frames"] > 3 for info in listed) == streams:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{streams} streams were not back within {within:g} s")
+
+
+@pytest.mark.slow
+def test_kill_9_in_the_middle(tmp_path: Path) -> None:
+    """No stream goes further back than its snapshot, none is mixed up, and clients go on by themselves."""
+    service = Process("logits", "--state", str(tmp_path), "--snapshot-every", "0.4")
+    done, found = threading.Event(), []
+
+    async def cameras() -> None:
+        found.extend(await asyncio.gather(*(camera(service.url, k, done, 10_000 * (k % 2)) for k in range(12))))
+
+    thread = threading.Thread(target=lambda: asyncio.run(cameras()), daemon=True)
+    thread.start()
+    try:
+        for _ in range(KILLS):
+            until_all_are_back(service.url, 12)
+            time.sleep(1.0)
+            service.kill()
+            frames = saved_frames(tmp_path)
+            service.start()
+            for info in Service(service.url).streams():
+                assert info["frame"] >= frames[info["stream"]], "further back than its snapshot"
+        until_all_are_back(service.url, 12)
+        done.set()
+        thread.join(60)
+        assert len(found) == 12, "a client gave up, or an answer differed"
+        print(f"\n{KILLS} kills; frames, returns, largest step back of each stream: {found}")
+        assert all(returns == KILLS and frames > 10 * KILLS for frames, returns, _ in found)
+    finally:
+        done.set()
+        service.kill()
+
+
+@pytest.mark.slow
+def test_a_rolling_restart_makes_no_flip_of_its_own(tmp_path: Path) -> None:
+    """SIGTERM, and a new process: answers are those of a stream that nothing happened to."""
+    rng, reference = np.random.default_rng(0), KnobStream(wrap.classifier())
+    service = Process("logits", "--state", str(tmp_path))
+    restarting: threading.Thread | None = None
+
+    def restart() -> None:
+        assert service.stop() == 0
+        service.start()
+
+    try:
+        stream = Stream(service.url, "a", probabilities=True, give_up=60.0)
+        frames = [logits(rng) for _ in range(300)]
+        for k, reply in enumerate(stream.run(frames)):
+            answer: Any = reply
+            assert answer["type"] == "answer" and answer["frame"] == k + 1, answer
+            assert answer["probabilities"] == reference.step(frames[k]).probabilities.tolist()
+            if k == 100:
+                restarting = threading.Thread(target=restart)
+                restarting.start()
+        assert k == 299 and stream.session.hello is not None
+        assert restarting is not None
+        restarting.join(30)
+        stream.close()
+        assert Service(service.url).stream("a")["frame"] == 300
+        knobs = Service(service.url).turn(zeta=2.5)
+        restart()
+        assert Service(service.url).knobs() == knobs  # they survive too
+        again = Stream(service.url, "a")
+        answer = again.step(frames[0])
+        assert again.session.hello is not None and again.session.hello["resumed"] == "snapshot"
+        assert answer["frame"] == 301
+    finally:
+        service.kill()
+
+
+def stepped(streams: int = 3, frames: int = 5) -> Engine:
+    engine = Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")
+    rng = np.random.default_rng(0)
+    for _ in range(frames):
+        for k in range(streams):
+            engine.submit(f"s{k}", Frame("logits", logits(rng)), lambda reply: None)
+        while engine.step_waiting():
+            pass
+    return engine
+
+
+def test_a_full_disk_is_told_and_leaves_the_last_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    real = Path.write_bytes
+    with running(state=tmp_path, every=1000.0) as service:
+        client = Service(service.url)
+        stream = Stream(service.url, "a")
+        stream.step(logits(rng))
+        service.keeper.save()
+        before = (tmp_path / snapshots.NAME).read_bytes()
+
+        def half(path: Path, content: bytes) -> int:
+            real(path, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Path, "write_bytes", half)
+        stream.step(logits(rng))
+        service.keeper.save()
+        assert "the disk is full" in client.about()["problems"]["snapshot"]
+        assert stream.step(logits(rng))["frame"] == 3  # served on
+        assert (tmp_path / snapshots.NAME).read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+        assert "knob_snapshots_failed_total 1.0" in client.request("GET", "/metrics", raw=True).decode()
+        monkeypatch.undo()
+        service.keeper.save()
+        assert not client.about()["problems"] and saved_frames(tmp_path) == {"a": 3}
+        stream.close()
+
+
+def test_a_snapshot_of_another_model_is_put_aside(tmp_path: Path) -> None:
+    assert snapshots.write(stepped(), tmp_path) == 3
+    other = Engine(wrap.classifier(), name="another")
+    problem = snapshots.load(other, tmp_path)
+    assert problem is not None and "model is 'logits', expected 'another'" in problem
+    assert not other.streams and [path.name[:15] for path in tmp_path.iterdir()] == ["streams-refused"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "empty", "shape", "nan", "twice"])
+def test_a_damaged_snapshot_is_put_aside_whole(tmp_path: Path, damage: str) -> None:
+    engine = stepped()
+    arrays, about = snapshots.packed(engine)
+    if damage == "shape":
+        arrays["gate"] = arrays["gate"][:-1]
+    if damage == "nan":
+        arrays["memory"][0] = np.nan
+    if damage == "twice":
+        about["streams"][1]["id"] = about["streams"][0]["id"]
+    content = snapshots.save(arrays, {snapshots.ENTRY: json.dumps(about)})
+    spoiled = {"cut": content[: len(content) // 2], "garbage": b"\xff" * 100, "empty": b""}.get(damage, content)
+    (tmp_path / snapshots.NAME).write_bytes(spoiled)
+    fresh = Engine(wrap.classifier(), name="logits")
+    assert snapshots.load(fresh, tmp_path) is not None
+    assert not fresh.streams and fresh.knobs.table.revision == 1
+
+
+def test_a_snapshot_goes_on_bit_for_bit_with_knobs_of_its_own(tmp_path: Path) -> None:
+    engine = stepped(streams=100)
+    engine.knobs.turn({"zeta": 0.3}, "tester", stream="s7")
+    snapshots.write(engine, tmp_path)
+    again = Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")
+    assert snapshots.load(again, tmp_path) is None
+    assert again.knobs.table == engine.knobs.table
+    rng, told = np.random.default_rng(9), {}
+    for k in range(100):
+        frame = Frame("logits", logits(rng), probabilities=True)
+        for which in (engine, again):
+            which.submit(f"s{k}", frame, lambda reply, at=(which is again, k): told.__setitem__(at, reply))
+    while engine.step_waiting() + again.step_waiting():
+        pass
+    for k in range(100):
+        assert told[True, k] == told[False, k] and told[True, k]["frame"] == 6

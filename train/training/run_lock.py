@@ -1,0 +1,44 @@
+"""A lock on a run's folder: two processes that train the same run would mix their files.
+
+The kernel holds it (flock), so it ends with its process, however that ends. Where there is no flock (Windows), there is
+no lock.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover
+    fcntl = None  # type: ignore[assignment]
+
+FILE = ".lock"
+
+
+@contextmanager
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Hold the folder in this block. Where another process has it: wait, or raise an OSError that names the process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / FILE).open("a+", encoding="ascii") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                other = f"process {file.read().strip() or 'unknown'} trains in {folder}"
+                if not wait:
+                    raise OSError(f"{other}; wait for it, or choose another --runs") from None
+                print(f"waiting: {other}", flush=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+        try:
+            yield
+        finally:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough where a child process has the file open, too
