@@ -86,7 +86,7 @@ def test_your_stream(chrome: Any, house: str, scheme: str, tmp_path: Path) -> No
     logits = rng.normal(0, 1, (4, 60, 10)) + 4 * np.eye(10)[labels]
     np.savez(tmp_path / "mine.npz", logits=logits.astype(np.float32), labels=labels)
     with opened(chrome, f"{house}/your_stream", color_scheme=scheme) as page:
-        page.get_by_text("Files are read in memory").wait_for()
+        page.get_by_text("Forget this stream").wait_for()
         fine(page)
         page.locator("input[type=file]").set_input_files(tmp_path / "mine.npz")
         page.wait_for_selector(".display[data-updates]")
