@@ -50,7 +50,7 @@ else:
     from starlette.middleware import Middleware
 
     from app.console import display  # noqa: F401
-    from app.server import drag_endpoint, garbage_collector, housekeeping
+    from app.server import drag_endpoint, garbage_collector, housekeeping, warm_up
     from app.server.upload_limits import UploadLimits
 
     app = st.App(
@@ -60,3 +60,4 @@ else:
         middleware=[Middleware(UploadLimits)],
     )
     garbage_collector.freeze()  # before the first session
+    warm_up.start()
