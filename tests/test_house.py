@@ -108,7 +108,7 @@ def test_the_exact_versions_lie_in_the_package_s_ranges() -> None:
         name: (str(version), str(ranges[name])) for name, version in exact.items() if version not in ranges[name]
     }
     assert not outside
-    by_others = {"pyarrow", "matplotlib"}  # the one comes with Streamlit, the other only draws the report
+    by_others = {"matplotlib"}  # only draws the report
     assert ranges.keys() - exact.keys() == by_others
 
 
