@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request, build_opener
 
-from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamDetail, StreamInfo
+from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
 
 MOST = 64_000_000  # bytes of an answer
 
@@ -39,7 +39,7 @@ class Service:
     def streams(self) -> list[StreamInfo]:
         return self.request("GET", "/v1/streams")["streams"]
 
-    def stream(self, id: str, since: int = 0) -> StreamDetail:
+    def stream(self, id: str, since: int = 0) -> StreamInfo:
         """One stream with its history after frame `since`."""
         return self.request("GET", f"/v1/streams/{_path(id)}?since={since}")
 

@@ -21,7 +21,7 @@ import numpy as np
 from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
-from knob_core.serving.messages import Frame, Hello, Reply, StreamDetail, StreamInfo
+from knob_core.serving.messages import Frame, Hello, Reply, StreamInfo
 from knob_core.serving.stepper import Batch, Stepper, frames_of
 from knob_core.serving.stream import POLICIES, Policy, Sink, Stream, Waiting
 from knob_core.settings import Settings
@@ -331,7 +331,7 @@ class Engine:
         with self.lock:
             return [self._info(self.streams[id]) for id in sorted(self.streams)]
 
-    def detail(self, id: str, since: int = 0) -> StreamDetail | None:
+    def detail(self, id: str, since: int = 0) -> StreamInfo | None:
         with self.lock:
             stream = self.streams.get(id)
             return None if stream is None else {**self._info(stream), "history": stream.ring.since(since)}

@@ -180,7 +180,7 @@ class History(TypedDict):
 
 
 class StreamInfo(TypedDict):
-    """One row of the listing."""
+    """One row of the listing, or one stream with its history."""
 
     stream: str
     group: str
@@ -202,10 +202,7 @@ class StreamInfo(TypedDict):
     knobs: Knobs  # that act on it
     revision: int  # with which its last frame was answered
     picture: bool  # there is one to be had
-
-
-class StreamDetail(StreamInfo):
-    history: History
+    history: NotRequired[History]  # where one stream is asked for
 
 
 class Problem(TypedDict):

@@ -18,6 +18,7 @@ from train.measuring import (
     branch_outputs,
     library_branches,
     library_files,
+    scene_images,
     stream_images,
     stream_tables,
 )
@@ -74,9 +75,11 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_method_has_every_stream_and_equal_branches_one_file(done: Path) -> None:
     root = done / "assets"
     keys = shipped_library.streams(root)
-    assert len(keys) == 5 * 2 * 2
+    scenes = len(scene_images.units())
+    assert len(keys) == 5 * (2 * 2 + scenes)
     assert {key.seed for key in keys} == {0}
-    assert len(shipped_library.manifest(root)["files"]) == 3 * (1 + 4)  # static, attention, and the gated three as one
+    files = shipped_library.manifest(root)["files"]
+    assert len(files) == 3 * (1 + 4 + scenes)  # static, attention, and the gated three as one
     assert keys[0].images == stream_images.stills(data.load_sample()[1])
     for name in shipped_library.manifest(root)["files"]:
         shipped_library.verified(name, root)

@@ -28,7 +28,7 @@ FRAME: dict[str, Any] = {
     "probabilities": {"type": "boolean"},
 }
 SCHEMAS = (
-    messages.Answer, messages.Refused, messages.Dropped, messages.Closing, messages.StreamInfo, messages.StreamDetail,
+    messages.Answer, messages.Refused, messages.Dropped, messages.Closing, messages.StreamInfo,
     messages.History, messages.Knobs, messages.KnobState, messages.KnobChange, messages.Problem,
 )  # fmt: skip
 
@@ -175,7 +175,7 @@ def paths() -> dict[str, Any]:
         "/v1/streams": {"get": _request("all streams", {200: _json(_many("streams", messages.StreamInfo))})},
         "/v1/streams/{id}": {
             "get": _request(
-                "one stream with its history", {200: _json(_ref(messages.StreamDetail))}, errors=(400, 404),
+                "one stream with its history", {200: _json(_ref(messages.StreamInfo))}, errors=(400, 404),
                 parameters=(id, _query("since", {"type": "integer", "minimum": 0, "maximum": 10**15 - 1})),
             ),
             "delete": _request(

@@ -177,9 +177,12 @@ def test_later_entries_are_written_only_where_they_are_used() -> None:
     assert not later & written["method"].keys()
 
 
-def test_robust_differs_from_pocket_in_the_warm_stage_and_the_curriculum_only() -> None:
+def test_robust_differs_from_pocket_in_the_warm_stage_the_curriculum_and_what_teaches_the_gate() -> None:
     lines = recipes.differences(recipes.as_dict(POCKET), recipes.as_dict(ROBUST))
-    assert {line.split(":")[0].split(".")[0] for line in lines} == {"name", "warm", "curriculum"}
+    assert {line.split(":")[0].split(".")[0] for line in lines} == {
+        *("name", "warm", "curriculum"),
+        *("streams_teach", "reset_form"),  # each method through its own gate
+    }
     tops = [loop.top_severity(ROBUST, 0, epoch) for epoch in (0, 5, 6, 59)]
     assert tops == [3, 3, 5, 5]
 
