@@ -56,10 +56,10 @@ def test_about(chrome: Any, house: str, scheme: str) -> None:
 
 
 def test_lessons_equations_are_rendered(chrome: Any, house: str) -> None:
-    from app.lessons import LESSONS
+    from app.lessons import course
 
     with opened(chrome, f"{house}/lessons") as page:
-        for lesson in LESSONS.values():
+        for lesson in course().values():
             page.get_by_role("button", name=lesson.short).click()
             page.get_by_role("heading", name=lesson.title).wait_for()
             page.locator(".katex").first.wait_for()

@@ -67,4 +67,6 @@ def test_the_console_is_drawn_and_a_drag_goes_over_its_own_socket(behind: str, p
 
 def test_another_page_opens_too(behind: str, chrome: Any) -> None:
     with opened(chrome, behind + "/lessons") as page:
+        page.locator('[data-testid="stRadio"] label').nth(1).click()
+        page.get_by_role("button", name="That is my prediction").click()
         page.locator(".figure-sheet[data-updates]").wait_for()
