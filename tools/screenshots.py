@@ -139,8 +139,15 @@ def figures(page: Any) -> None:
     still(page)
 
 
+def lesson(page: Any) -> None:
+    """The prediction comes first, then the knobs."""
+    page.locator('[data-testid="stRadio"] label').nth(1).click()
+    page.get_by_role("button", name="That is my prediction").click()
+    figures(page)
+
+
 PAGES = ("tune", "calibration", "learning", "results", "your_stream", "live", "lessons", "about")
-ACTS = dict.fromkeys(("tune", "calibration", "lessons"), figures)  # what is done before the picture; others: `still`
+ACTS = {"tune": figures, "calibration": figures, "lessons": lesson}  # done before the picture; the others: `still`
 SHOTS = [
     *(Shot(f"console-{scheme}", "", 1280, 800, scheme, console) for scheme in ("light", "dark")),
     Shot("console-tablet", "", 820, 1180, "light", console),
