@@ -9,15 +9,16 @@ import time
 import streamlit as st
 
 from app.console import session
-from app.live import live_component, live_display, service
+from app.live import live_component, live_display, service_address
 from app.live.live_controller import LiveController
-from app.live.service import Service
 from app.live.watched_service import Scope, WatchedService
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
+from knob_core.client.service import Service
 
 COMPONENT = "live_component"
 EVERY = 1.0  # s between two looks
+TIMEOUT = 3.0  # s that a look waits for the service
 MOST_ROWS = 50  # of the table; the menu has all streams
 COMMANDS = """
 There is a service in two commands, each in a terminal of its own:
@@ -35,7 +36,9 @@ def attach() -> None:
     """Look at the service whose address was typed in."""
     st.session_state["live_problem"] = ""
     try:
-        found = Service(service.checked(st.session_state["live_address"]), st.session_state["live_token"].strip())
+        found = Service(
+            service_address.checked(st.session_state["live_address"]), st.session_state["live_token"].strip(), TIMEOUT
+        )
     except ValueError as error:
         st.session_state["live_problem"] = str(error)
         return
@@ -57,7 +60,7 @@ def form() -> None:
     """Where the service is."""
     with st.form("live_form", border=False):
         left, middle, right = st.columns([3, 2, 1], vertical_alignment="bottom")
-        left.text_input("Address of the service", service.HOME, key="live_address", max_chars=200)
+        left.text_input("Address of the service", service_address.HOME, key="live_address", max_chars=200)
         middle.text_input(
             "Token", "", type="password", key="live_token", max_chars=200, placeholder="none on this machine",
             help="A viewer's token lets you watch, an operator's also turn. It stays in this session.",
@@ -106,7 +109,7 @@ def head(own: LiveController) -> None:
         else:
             st.markdown(
                 f"**{escape_markdown(str(watched.about.get('model', 'model'))[:80])}** at "
-                f"{escape_markdown(watched.service.address)}: {len(watched.streams)} streams, knobs at revision "
+                f"{escape_markdown(watched.service.url)}: {len(watched.streams)} streams, knobs at revision "
                 f"{watched.revision}, you are {escape_markdown(str(watched.about.get('role', 'viewer')))}"
             )
     back.button(
@@ -154,21 +157,20 @@ def table(watched: WatchedService) -> None:
         "dropped",
         "connected",
     )
-    line = lambda tag, texts: "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)  # noqa: E731
-    body = "".join(f"<tr>{line('td', texts)}</tr>" for texts in cells)
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>" for texts in cells)
     more = len(watched.streams) - len(rows)
+    caption = "Streams, those that flip most first" + (f"; {more} more are in the menu" if more else "")
     st.html(
-        '<table class="live-streams"><caption>Streams, those that flip most first'
-        + (f"; {more} more are in the menu" if more else "")
-        + f"</caption><thead><tr>{line('th scope=col', titles).replace('</th scope=col>', '</th>')}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
+        f'<table class="live-streams"><caption>{caption}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
 page_layout.style()
 st.title("Live", anchor=False)
-if controller() is None:
+if (attached := controller()) is not None:
+    watch(attached)
+else:
     st.markdown("Attach to a running service: watch its streams, and turn the knobs of the running system.")
     form()
-else:
-    watch(controller())  # type: ignore[arg-type]

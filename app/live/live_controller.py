@@ -7,7 +7,7 @@ the dials here too, unless one is held.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,10 +15,10 @@ from app.console.console_state import ConsoleState
 from app.console.protocol import Constants, ControlsUpdate
 from app.console.setting_words import describe, regime
 from app.live import live_display
-from app.live.service import Gone, Refused
 from app.live.watched_service import SHOWN, Scope, WatchedService
 from app.widgets import controls
 from knob_core import methods
+from knob_core.client.service import Service, ServiceError
 from knob_core.settings import Settings
 
 PACE = 0.2  # s between two turns that are sent while a knob is held
@@ -72,8 +72,7 @@ class LiveController:
     def take_back(self) -> None:
         """All knobs as they were before this visitor's first turn, unless somebody else has turned since."""
         with self.state.lock:
-            body = {"revision": self.before, "if_revision": self.revision}
-            self._ask("POST", ("knobs", "revert"), body)
+            self._ask(lambda service: service.revert(self.before, if_revision=self.revision))
             if not self.problem:
                 self.before = 0
             self._follow()
@@ -90,16 +89,17 @@ class LiveController:
             self._follow()
             return
         self.before = self.before or self.revision
-        self._ask("PATCH", self.scope.path, changes)
+        group, stream = self.scope.group or None, self.scope.stream or None
+        self._ask(lambda service: service.turn(group=group, stream=stream, **changes))
         self.sent_at = time.monotonic()
         if self.problem:
             self._follow()
 
-    def _ask(self, method: str, path: tuple[str, ...], body: Mapping[str, Any]) -> None:
+    def _ask(self, turn: Callable[[Service], Mapping[str, Any]]) -> None:
         try:
-            self.watched.knobs = self.watched.service.send(method, *path, body=body)
+            self.watched.knobs = dict(turn(self.watched.service))
             self.revision, self.problem = self.watched.revision, ""
-        except (Gone, Refused) as error:
+        except ServiceError as error:
             self.problem = f"Not turned: {error}."
 
     def _follow(self) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from app.live.service import Gone, Refused, Service
 from app.widgets.knobs import within
+from knob_core.client.service import Service, ServiceError
 from knob_core.settings import Settings
 
 SHOWN = ("zeta", "omega_n", "on", "memory", "mode", "frame_rate")  # knobs that the page has a control for, or says
@@ -24,13 +24,6 @@ class Scope:
 
     group: str = ""
     stream: str = ""
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Of the service's interface."""
-        if self.stream:
-            return ("knobs", "streams", self.stream)
-        return ("knobs", "groups", self.group) if self.group else ("knobs",)
 
     @property
     def words(self) -> str:
@@ -103,19 +96,21 @@ class WatchedService:
     def look(self) -> None:
         """Ask for everything that is shown."""
         try:
-            self.about = self.service.get("service")
-            rows = self.service.get("streams").get("streams")
+            self.about = self.service.about()
+            rows: Any = self.service.streams()
             self.streams = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-            self.knobs = self.service.get("knobs")
+            self.knobs = dict(self.service.knobs())
             if self.chosen not in self.ids():
                 self.chosen = self.ids()[0] if self.streams else ""
             if self.chosen:
-                self.detail = self.service.get("streams", self.chosen)
+                self.detail = dict(self.service.stream(self.chosen))
                 self.history = History.read(self.detail.get("history"))
                 self.picture = self.service.picture(self.chosen) if self.detail.get("picture") else None
             self.problem, self.seen_at = "", time.time()
-        except (Gone, Refused) as error:
+        except ServiceError as error:
             self.problem = str(error)
+        except KeyError as error:
+            self.problem = f"{self.service.url} answers, but without {error}"
 
     def settings(self, scope: Scope) -> Settings:
         """The knobs that act on a scope: its own changes over its group's over those for all."""

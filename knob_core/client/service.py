@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import Request, build_opener
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
 
@@ -23,6 +23,15 @@ class ServiceError(Exception):
         self.status = status
 
 
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirect would carry the token to another place: it is an error instead."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        return None
+
+
 class Service:
     """One service at an address."""
 
@@ -30,7 +39,7 @@ class Service:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise ValueError(f"url is {url!r}, expected http://... or https://...")
         self.url, self._token, self.timeout = url.rstrip("/"), token, timeout
-        self._opener = build_opener()
+        self._opener = build_opener(_NoRedirects)
 
     def about(self) -> dict[str, Any]:
         """Model, classes, capacity, your role, and what is wrong if something is."""
@@ -98,18 +107,29 @@ class Service:
         request = Request(self.url + path, content, headers, method=method)
         try:
             with self._opener.open(request, timeout=self.timeout) as response:
-                found = response.read(MOST)
-                return found if raw else json.loads(found)
+                found = response.read(MOST + 1)
         except HTTPError as error:
             raise ServiceError(error.code, _cause(error)) from None
         except (OSError, HTTPException, ValueError) as error:
-            raise ServiceError(0, f"{self.url} could not be reached: {error}") from None
+            raise ServiceError(0, f"no service answers at {self.url} ({getattr(error, 'reason', error)})") from None
+        if len(found) > MOST:
+            raise ServiceError(0, f"{self.url} sent more than {MOST:,} bytes")
+        return found if raw else self._table(found)
+
+    def _table(self, found: bytes) -> dict[str, Any]:
+        try:
+            table = json.loads(found)
+        except (ValueError, RecursionError):
+            table = None
+        if not isinstance(table, dict):
+            raise ServiceError(0, f"{self.url} answers, but not as a Knob service")
+        return table
 
 
 def _cause(error: HTTPError) -> str:
     try:
-        return str(json.loads(error.read(100_000))["error"])
-    except (ValueError, KeyError, TypeError, OSError):
+        return str(json.loads(error.read(100_000))["error"])[:1000]
+    except (ValueError, KeyError, TypeError, OSError, HTTPException, RecursionError):
         return f"the service answered {error.code}"
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from app.live import service
-from app.live.service import Gone, Refused, Service
+from app.live import service_address
 from app.live.watched_service import Scope, WatchedService
+from knob_core.client.service import Service, ServiceError
 
 
 class Scripted(BaseHTTPRequestHandler):
@@ -48,7 +48,7 @@ def address() -> Iterator[str]:
 
 @pytest.mark.parametrize("good", ["http://127.0.0.1:8600", "http://localhost:1/", " https://[::1]:8600 "])
 def test_services_on_this_machine_may_be_named(good: str) -> None:
-    assert service.checked(good) == good.strip().rstrip("/")
+    assert service_address.checked(good) == good.strip().rstrip("/")
 
 
 @pytest.mark.parametrize(
@@ -66,48 +66,48 @@ def test_services_on_this_machine_may_be_named(good: str) -> None:
 )
 def test_other_addresses_are_refused_by_name(wrong: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        service.checked(wrong)
+        service_address.checked(wrong)
 
 
 def test_who_runs_the_console_may_allow_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(service.ALLOWED, "http://192.0.2.7:8600, https://knob.example/")
-    assert service.checked("http://192.0.2.7:8600/") == "http://192.0.2.7:8600"
-    assert service.checked("https://knob.example") == "https://knob.example"
+    monkeypatch.setenv(service_address.ALLOWED, "http://192.0.2.7:8600, https://knob.example/")
+    assert service_address.checked("http://192.0.2.7:8600/") == "http://192.0.2.7:8600"
+    assert service_address.checked("https://knob.example") == "https://knob.example"
     with pytest.raises(ValueError, match="own machine only"):
-        service.checked("http://192.0.2.7:8601")
+        service_address.checked("http://192.0.2.7:8601")
 
 
 def test_the_token_goes_along_and_paths_are_quoted(address: str) -> None:
     Scripted.replies["/v1/streams/a%2Fb?since=3"] = (200, b'{"stream": "a/b"}')
-    assert Service(address, "word").get("streams", "a/b", since=3) == {"stream": "a/b"}
+    assert Service(address, "word").stream("a/b", since=3) == {"stream": "a/b"}
     assert Scripted.heard == [("GET", "/v1/streams/a%2Fb?since=3", "Bearer word")]
 
 
 def test_a_refusal_is_said_in_the_services_words(address: str) -> None:
     Scripted.replies["/v1/knobs"] = (403, b'{"error": "a viewer may not turn"}')
-    with pytest.raises(Refused, match="a viewer may not turn"):
-        Service(address).send("PATCH", "knobs", body={"zeta": 1})
+    with pytest.raises(ServiceError, match="a viewer may not turn"):
+        Service(address).turn(zeta=1)
     Scripted.replies["/v1/knobs"] = (500, b"<html>")
-    with pytest.raises(Refused, match="the service answers 500"):
-        Service(address).get("knobs")
+    with pytest.raises(ServiceError, match="the service answered 500"):
+        Service(address).knobs()
 
 
 def test_a_redirect_is_not_followed(address: str) -> None:
     Scripted.replies["/v1/knobs"] = (302, b"")
-    with pytest.raises(Refused, match="302"):
-        Service(address).get("knobs")
+    with pytest.raises(ServiceError, match="302"):
+        Service(address).knobs()
 
 
 @pytest.mark.parametrize("reply", [b"hello", b"[1, 2]", b"[" * 100_000, b"\xff"])
 def test_who_does_not_answer_as_a_service_is_none(address: str, reply: bytes) -> None:
     Scripted.replies["/v1/knobs"] = (200, reply)
-    with pytest.raises(Gone, match="not as a Knob service"):
-        Service(address).get("knobs")
+    with pytest.raises(ServiceError, match="not as a Knob service"):
+        Service(address).knobs()
 
 
 def test_a_service_that_is_not_there_is_named() -> None:
-    with pytest.raises(Gone, match=r"no service answers at http://127\.0\.0\.1:9"):
-        Service("http://127.0.0.1:9").get("knobs")
+    with pytest.raises(ServiceError, match=r"no service answers at http://127\.0\.0\.1:9"):
+        Service("http://127.0.0.1:9").knobs()
 
 
 def test_what_was_known_stays_when_the_service_is_lost(address: str) -> None:
@@ -115,7 +115,7 @@ def test_what_was_known_stays_when_the_service_is_lost(address: str) -> None:
         "/v1/service": {"role": "operator", "classes": ["cat"]},
         "/v1/streams": {"streams": [{"stream": "a", "group": "yard"}, "nonsense"]},
         "/v1/knobs": {"revision": 4, "all": {"zeta": 2.0}, "groups": {"yard": {"omega_n": 0.1}}, "streams": {}},
-        "/v1/streams/a": {"stream": "a", "history": {"frame": [1, 2], "g": [0.5, None], "p_max": [1, 1],
+        "/v1/streams/a?since=0": {"stream": "a", "history": {"frame": [1, 2], "g": [0.5, None], "p_max": [1, 1],
                                                      "label": [0, -1], "bare": [0, 0]}},
     }.items():  # fmt: skip
         Scripted.replies[path] = (200, json.dumps(reply).encode())
@@ -137,7 +137,7 @@ def test_what_was_known_stays_when_the_service_is_lost(address: str) -> None:
 def test_a_strange_history_is_no_error(address: str, history: object) -> None:
     Scripted.replies["/v1/service"] = Scripted.replies["/v1/knobs"] = (200, b"{}")
     Scripted.replies["/v1/streams"] = (200, b'{"streams": [{"stream": "a"}]}')
-    Scripted.replies["/v1/streams/a"] = (200, json.dumps({"history": history}).encode())
+    Scripted.replies["/v1/streams/a?since=0"] = (200, json.dumps({"history": history}).encode())
     watched = WatchedService(Service(address))
     watched.look()
     assert not watched.lost
