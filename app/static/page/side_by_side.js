@@ -38,7 +38,7 @@ class Pair {
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.asking = undefined;
     const grid = document.createElement("div");
-    grid.className = name;
+    grid.className = `pair ${name}`;
     /** @type {PartHost[]} */
     this.places = parts.map(([part]) => {
       const place = document.createElement("div");
@@ -54,7 +54,7 @@ class Pair {
       note.hidden = !stale;
       grid.classList.toggle("stale", stale);
     });
-    loadStylesheet(this.host, component.data.base, `${name}.css`);
+    for (const file of ["side_by_side.css", `${name}.css`]) loadStylesheet(this.host, component.data.base, file);
     this.host.appendChild(grid);
   }
 
