@@ -10,7 +10,7 @@ import os
 from urllib.parse import urlsplit
 
 from knob_core.serving.access import is_local
-from knob_core.serving.command import HOST, PORT
+from knob_core.serving.options import HOST, PORT
 
 HOME = f"http://{HOST}:{PORT}"
 ALLOWED = "KNOB_SERVICES"

@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 from knob_core.client import AsyncStream
-from knob_core.serving.command import HOST, PORT
+from knob_core.serving.options import HOST, PORT
 
 CORRUPTIONS = ("shot_noise", "gaussian_noise", "defocus_blur", "fog", "snow", "contrast", "jpeg_compression", "frost")
 GROUPS = ("north", "south")

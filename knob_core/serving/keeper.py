@@ -5,14 +5,25 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
-from knob_core import settings as settings_file
-from knob_core.serving import snapshots
 from knob_core.serving.engine import Engine
+from knob_core.serving.settings_watch import SettingsWatch
 
 TICK = 0.5  # s
 log = logging.getLogger(__name__)
+
+
+class Store(Protocol):
+    """Where states are saved: `knob_core.serving.snapshots`, or `stream_files` where several services share them."""
+
+    def load(self) -> str | None: ...
+
+    def save(self) -> None: ...
+
+    def tick(self) -> None: ...
 
 
 class Keeper:
@@ -20,24 +31,23 @@ class Keeper:
 
     def __init__(
         self, engine: Engine, problems: dict[str, str], *,
-        state: Path | None = None, every: float = 10.0, settings: Path | None = None,
+        store: Store | None = None, every: float = 10.0, settings: Path | None = None,
     ) -> None:  # fmt: skip
         if not every > 0:
             raise ValueError(f"every is {every!r}, expected a number of seconds > 0")
         self.engine, self.problems = engine, problems
-        self._state, self._every, self._settings = state, every, settings
+        self._store, self._every = store, every
+        self._watch = SettingsWatch(settings, problems) if settings is not None else None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._saved_at = time.monotonic()
-        self._stamp = self._read_stamp()
         self.saved = 0  # snapshots
         self.failed = 0
 
     def start(self) -> None:
         """Load the last snapshot, then keep."""
-        if self._state is not None:
-            self._state.mkdir(parents=True, exist_ok=True)
-            problem = snapshots.load(self.engine, self._state)
+        if self._store is not None:
+            problem = self._store.load()
             if problem is not None:
                 log.warning(problem)
         self._thread = threading.Thread(target=self._work, name="knob keeper", daemon=True)
@@ -60,44 +70,30 @@ class Keeper:
     def tick(self) -> None:
         for id in self.engine.expire():
             log.info("stream expired", extra={"stream": id})
-        self.reload()
+        if self._watch is not None:
+            self._watch.reload(self.engine.knobs)
         if time.monotonic() - self._saved_at >= self._every:
             self.save()
+        elif self._store is not None:
+            self._try(self._store.tick)
 
     def save(self) -> None:
         """A snapshot; where the disk does not take it the service goes on, says so, and tries again."""
-        if self._state is None:
+        if self._store is None:
             return
         self._saved_at = time.monotonic()
-        try:
-            snapshots.write(self.engine, self._state)
+        if self._try(self._store.save):
             self.saved += 1
             if self.problems.pop("snapshot", None) is not None:
                 log.info("snapshots are written again")
+
+    def _try(self, write: Callable[[], None]) -> bool:
+        try:
+            write()
+            return True
         except OSError as error:
             self.failed += 1
             if "snapshot" not in self.problems:
                 log.error("no snapshot could be written", extra={"cause": str(error)})
             self.problems["snapshot"] = f"no snapshot could be written: {error}"
-
-    def reload(self) -> None:
-        """The settings file for all, where it changed on disk; a bad one is told, and the knobs stay."""
-        stamp = self._read_stamp()
-        if stamp is None or stamp == self._stamp or self._settings is None:
-            return
-        self._stamp = stamp
-        try:
-            changes = settings_file.as_dict(settings_file.load(self._settings))
-            self.engine.knobs.turn(changes, f"file {self._settings.name}")
-            self.problems.pop("settings", None)
-        except (ValueError, OSError) as error:
-            log.error("the settings file was not taken", extra={"cause": str(error)})
-            self.problems["settings"] = f"{self._settings.name} was not taken: {error}"
-
-    def _read_stamp(self) -> tuple[int, int] | None:
-        """Time and size of the settings file."""
-        try:
-            found = self._settings.stat() if self._settings is not None else None
-        except OSError:
-            return None
-        return (found.st_mtime_ns, found.st_size) if found is not None else None
+            return False

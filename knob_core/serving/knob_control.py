@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from knob_core import goals
 from knob_core import settings as settings_file
@@ -86,6 +86,35 @@ def from_json(changes: Any) -> dict[str, Any]:
     numbers = {name: x for name, x in table.items() if isinstance(x, int) and not isinstance(x, bool)}
     checked = Settings(**{**table, **{name: float(x) for name, x in numbers.items() if abs(x) < 1e9}})
     return {name: getattr(checked, name) for name in table}
+
+
+def table_from_json(knobs: Mapping[str, Any]) -> KnobTable:
+    """What `KnobTable.to_json` gave, each knob checked."""
+    scopes = ({name: from_json(changes) for name, changes in knobs[scope].items()} for scope in ("groups", "streams"))
+    groups, streams = scopes
+    return KnobTable(int(knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)
+
+
+class Change(NamedTuple):
+    """A request to change the knobs: turn some or all, take a group's or a stream's back, or go back to a revision."""
+
+    how: Literal["turn", "release", "revert"]
+    given: dict[str, Any]  # arguments of the method of `KnobControl`
+
+    def made(self, knobs: KnobControl, by: str) -> KnobTable:
+        """Raises Conflict, LookupError or ValueError where it cannot be."""
+        return getattr(knobs, self.how)(by=by, **self.given)
+
+    def to_json(self) -> dict[str, Any]:
+        changes = {"changes": as_json(self.given["changes"])} if self.how == "turn" else {}
+        return {"how": self.how, "given": {**self.given, **changes}}
+
+    @staticmethod
+    def from_json(table: Mapping[str, Any]) -> Change:
+        given = dict(table["given"])
+        if "changes" in given:
+            given["changes"] = from_json(given["changes"])
+        return Change(table["how"], given)
 
 
 class KnobControl:

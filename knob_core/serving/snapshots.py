@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,45 @@ from safetensors.numpy import save
 
 from knob_core import files
 from knob_core.serving.engine import Engine, checked_policy, require_id
-from knob_core.serving.knob_control import KnobTable, from_json
+from knob_core.serving.knob_control import table_from_json
 from knob_core.serving.messages import parsed
 from knob_core.serving.stream import Stream
-from knob_core.settings import Settings
 
 VERSION = 1
 NAME = "streams.safetensors"
 ENTRY = "knob"  # of the header
+WRONG = (ValueError, KeyError, TypeError, SafetensorError, OSError)  # what a file that does not fit raises
 log = logging.getLogger(__name__)
 
 
-def packed(engine: Engine) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """(arrays, what the header says): all streams that have a state, each at a whole frame."""
+class Snapshot:
+    """One file in a folder with all streams of a service."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine, self.folder = engine, folder
+
+    def load(self) -> str | None:
+        """Go on from the last one; what is wrong with it, where it had to be put aside."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return load(self.engine, self.folder)
+
+    def save(self) -> None:
+        write(self.engine, self.folder)
+
+    def tick(self) -> None:
+        """Nothing to do between two savings."""
+
+
+def packed(
+    engine: Engine, chosen: Callable[[Stream], bool] = lambda stream: True
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """(arrays, what the header says): the chosen streams that have a state, each at a whole frame."""
     with engine.stepper.lock:  # no batch is in the middle of a step
         with engine.lock:
-            streams = [stream for stream in engine.streams.values() if stream.row >= 0]
+            streams = [stream for stream in engine.streams.values() if stream.row >= 0 and chosen(stream)]
             entries = [
-                {"id": s.id, "group": s.group, "policy": s.policy, "frame": s.stepped, "lost": s.lost} for s in streams
+                {"id": s.id, "life": s.life, "group": s.group, "policy": s.policy, "frame": s.stepped, "lost": s.lost}
+                for s in streams
             ]
             table = engine.knobs.table
         arrays = engine.stepper.saved(streams) if streams else {}
@@ -53,8 +74,13 @@ def packed(engine: Engine) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def write(engine: Engine, folder: Path) -> int:
     """Write the snapshot; the number of its streams. Raises OSError where the disk does not take it."""
     arrays, about = packed(engine)
-    files.write_bytes(folder / NAME, save(arrays, {ENTRY: json.dumps(about)}), sync=True)
+    files.write_bytes(folder / NAME, content_of(arrays, about), sync=True)
     return len(about["streams"])
+
+
+def content_of(arrays: dict[str, np.ndarray], about: Mapping[str, Any]) -> bytes:
+    """The file."""
+    return save(arrays, {ENTRY: json.dumps(about)})
 
 
 def load(engine: Engine, folder: Path) -> str | None:
@@ -63,45 +89,78 @@ def load(engine: Engine, folder: Path) -> str | None:
     if not path.is_file():
         return None
     try:
-        with safe_open(path, "np") as file:
-            about = parsed((file.metadata() or {}).get(ENTRY, ""))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        arrays, about = read(path)
         restore(engine, arrays, about)
-    except (ValueError, KeyError, TypeError, SafetensorError, OSError) as error:
-        aside = path.with_name(f"{path.stem}-refused-{time.time_ns()}{path.suffix}")
-        path.rename(aside)
-        return f"the snapshot does not fit, all streams start anew; it is kept as {aside}: {error}"
+    except WRONG as error:
+        return f"the snapshot does not fit, all streams start anew; it is kept as {put_aside(path)}: {error}"
     return None
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """(arrays, what the header says) of a file; raises one of WRONG where it is none."""
+    with safe_open(path, "np") as file:
+        about = parsed((file.metadata() or {}).get(ENTRY, ""))
+        return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
+
+
+def put_aside(path: Path) -> Path:
+    """Keep a file that does not fit under another name."""
+    aside = path.with_name(f"{path.stem}-refused-{time.time_ns()}{path.suffix}")
+    path.rename(aside)
+    return aside
 
 
 def restore(engine: Engine, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> None:
     """Streams and knobs as `packed` gave them; refused whole where anything does not fit."""
+    streams = _streams(engine, about)
+    table = table_from_json(about["knobs"])
+    _give_states(engine, streams, arrays)
+    _enter(engine, streams)
+    engine.knobs.restore(table)
+
+
+def restore_stream(engine: Engine, id: str, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> None:
+    """The one stream of a file, where no stream of this id is open."""
+    streams = _streams(engine, about)
+    if [stream.id for stream in streams] != [id]:
+        raise ValueError(f"it has the streams {[stream.id for stream in streams][:3]}, expected {id} alone")
+    _give_states(engine, streams, arrays)
+    _enter(engine, streams)
+
+
+def _streams(engine: Engine, about: Mapping[str, Any]) -> list[Stream]:
     expected = {"version": VERSION, "model": engine.name, "method": engine.source.method}
     for name, value in expected.items():
         if about.get(name) != value:
             raise ValueError(f"{name} is {about.get(name)!r}, expected {value!r}")
-    entries = about["streams"]
     saved_at = float(about["time"])
-    streams = [_stream(entry, saved_at) for entry in entries]
-    if len(streams) > engine.limits.capacity:
-        raise ValueError(f"it has {len(streams)} streams, expected at most {engine.limits.capacity}")
+    streams = [_stream(entry, saved_at) for entry in about["streams"]]
+    room = engine.limits.capacity - len(engine.streams)
+    if len(streams) > room:
+        raise ValueError(f"it has {len(streams)} streams, expected at most {room}")
     if len({stream.id for stream in streams}) != len(streams):
         raise ValueError("an id stands twice in it")
-    table = _table(about["knobs"])
-    if streams:
-        states = {name: array for name, array in arrays.items() if name != "acting"}
-        acting = np.asarray(arrays["acting"], np.float64)
-        if acting.shape != (len(streams), 2):
-            raise ValueError(f"'acting' has shape {acting.shape}, expected ({len(streams)}, 2)")
-        with engine.stepper.lock:
-            engine.stepper.restore(streams, states)
-        for stream, (zeta, omega_n) in zip(streams, acting.tolist(), strict=True):
-            stream.knobs = (zeta, omega_n) if np.isfinite(zeta) else None
+    return streams
+
+
+def _give_states(engine: Engine, streams: list[Stream], arrays: Mapping[str, np.ndarray]) -> None:
+    if not streams:
+        return
+    states = {name: array for name, array in arrays.items() if name != "acting"}
+    acting = np.asarray(arrays["acting"], np.float64)
+    if acting.shape != (len(streams), 2):
+        raise ValueError(f"'acting' has shape {acting.shape}, expected ({len(streams)}, 2)")
+    with engine.stepper.lock:
+        engine.stepper.restore(streams, states)
+    for stream, (zeta, omega_n) in zip(streams, acting.tolist(), strict=True):
+        stream.knobs = (zeta, omega_n) if np.isfinite(zeta) else None
+
+
+def _enter(engine: Engine, streams: list[Stream]) -> None:
     with engine.lock:
         for stream in streams:
             stream.tokens = engine.limits.rate
             engine.streams[stream.id] = stream
-    engine.knobs.restore(table)
 
 
 def _stream(entry: Mapping[str, Any], saved_at: float) -> Stream:
@@ -109,11 +168,6 @@ def _stream(entry: Mapping[str, Any], saved_at: float) -> Stream:
     frame = int(entry["frame"])
     stream = Stream(str(entry["id"]), str(entry["group"]), checked_policy(str(entry["policy"])))
     stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, float(entry["lost"])
+    stream.life = str(entry.get("life") or stream.life)
     stream.accepted = stream.taken = stream.stepped = stream.settled = frame
     return stream
-
-
-def _table(knobs: Mapping[str, Any]) -> KnobTable:
-    groups, streams = ({name: from_json(changes) for name, changes in knobs[scope].items()}
-                       for scope in ("groups", "streams"))  # fmt: skip
-    return KnobTable(int(knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)

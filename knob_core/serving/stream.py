@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable
@@ -72,6 +73,9 @@ class Stream:
     origin: Literal["new", "memory", "snapshot"] = "new"  # of the state, for the next hello
     resumed: Literal["new", "memory", "snapshot"] = "new"  # as the last hello said
     saved_at: float | None = None  # Unix time of the snapshot that it came from
+    life: str = field(
+        default_factory=lambda: secrets.token_hex(8)
+    )  # tells streams of one id apart that came after another
     row: int = -1  # none before the first frame
     accepted: int = 0  # last number that was taken from the client
     taken: int = 0  # last number that went into a batch

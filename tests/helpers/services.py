@@ -21,13 +21,16 @@ from knob_core.serving.access import Access
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.keeper import Keeper
 from knob_core.serving.metrics import Metrics
+from knob_core.serving.snapshots import Snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASSES = 5  # of the logits that tests send
 
 
 @contextmanager
-def running(engine: Engine | None = None, access: Access | None = None, **keeper: Any) -> Iterator[Any]:
+def running(
+    engine: Engine | None = None, access: Access | None = None, state: Path | None = None, **keeper: Any
+) -> Iterator[Any]:
     """A service on a free port of this machine; its `url` is set."""
     import uvicorn
 
@@ -36,7 +39,8 @@ def running(engine: Engine | None = None, access: Access | None = None, **keeper
 
     engine = engine or Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")
     service: Any = Service(engine, access or Access())
-    service.keeper = Keeper(engine, service.problems, **keeper)
+    store = Snapshot(engine, state) if state is not None else None
+    service.keeper = Keeper(engine, service.problems, store=store, **keeper)
     service.metrics = Metrics(engine, service.keeper)
     engine.observe = service.metrics.observe
     config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000)

@@ -14,7 +14,7 @@ from knob_core import settings as settings_file
 from knob_core.serving import decode
 from knob_core.serving.access import Caller
 from knob_core.serving.engine import Full, Refusal, require_id
-from knob_core.serving.knob_control import from_json
+from knob_core.serving.knob_control import Change, from_json
 from knob_core.serving.messages import Frame, Header, Reply, checked_header, parsed, unpack, whole
 from knob_core.serving.web import openapi
 from knob_core.serving.web.guard import STATUS, body
@@ -22,6 +22,7 @@ from knob_core.serving.web.service import Service
 
 ANSWER_WITHIN = 30.0  # s
 MOST_FRAMES = 1000  # of one request
+Listed = tuple[str, str, Frame | tuple[Header, bytes]]
 PICTURES = ("image/jpeg", "image/png", "image/webp", "application/octet-stream")
 
 
@@ -39,7 +40,10 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Respo
         return JSONResponse({"error": cause}, 415)
     if request.query_params.get("probabilities", "false") == "true":
         frame = frame._replace(probabilities=True)
-    reply = await _stepped(service, id, frame, picture, request.query_params.get("group", ""))
+    await service.recall(id)
+    reply = await asyncio.wait_for(
+        _submitted(service, id, frame, picture, request.query_params.get("group", "")), ANSWER_WITHIN
+    )
     return JSONResponse(reply, _status(reply))
 
 
@@ -50,10 +54,22 @@ async def many_frames(request: Request, service: Service, caller: Caller) -> Res
     if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_FRAMES:
         raise ValueError(f"frames is expected to be a list of 1 to {MOST_FRAMES} objects")
     listed = [_listed(entry) for entry in entries]  # a request that is wrong anywhere does nothing
+    elsewhere = await service.step_elsewhere(entries)
+    return JSONResponse({"answers": await stepped(service, listed) if elsewhere is None else elsewhere})
+
+
+async def step_here(service: Service, entries: list[Any]) -> list[Any]:
+    """Replies to entries of a list of frames."""
+    return await stepped(service, [_listed(entry) for entry in entries])
+
+
+async def stepped(service: Service, listed: list[Listed]) -> list[Any]:
+    """Replies to frames, in their order."""
     replies: list[asyncio.Future[Reply] | dict[str, Any]] = []
     for id, group, given in listed:
         try:
             frame, picture = (given, None) if isinstance(given, Frame) else await service.frame(*given)
+            await service.recall(id)
             replies.append(_submitted(service, id, frame, picture, group))
         except ValueError as error:
             code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
@@ -61,10 +77,10 @@ async def many_frames(request: Request, service: Service, caller: Caller) -> Res
     waiting = [reply for reply in replies if not isinstance(reply, dict)]
     if waiting:
         await asyncio.wait_for(asyncio.gather(*waiting), ANSWER_WITHIN)
-    return JSONResponse({"answers": [reply if isinstance(reply, dict) else reply.result() for reply in replies]})
+    return [reply if isinstance(reply, dict) else reply.result() for reply in replies]
 
 
-def _listed(entry: Any) -> tuple[str, str, Frame | tuple[Header, bytes]]:
+def _listed(entry: Any) -> Listed:
     """(stream, group, logits or a picture that is still to be decoded) of an entry of the list."""
     if not isinstance(entry, dict) or ("picture" in entry) == ("logits" in entry):
         raise ValueError("an entry of frames is expected to be an object with a stream and a picture or logits")
@@ -90,10 +106,6 @@ def _submitted(service: Service, id: str, frame: Frame, picture: Any, group: str
     return answer
 
 
-async def _stepped(service: Service, id: str, frame: Frame, picture: Any, group: str) -> Reply:
-    return await asyncio.wait_for(_submitted(service, id, frame, picture, group), ANSWER_WITHIN)
-
-
 def _status(reply: Reply) -> int:
     return STATUS[reply["code"]] if reply["type"] == "refused" else 200
 
@@ -102,11 +114,11 @@ def _status(reply: Reply) -> int:
 
 
 async def about(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse(service.about(caller))
+    return JSONResponse(await service.whole_about(caller))
 
 
 async def streams(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse({"streams": service.engine.listing()})
+    return JSONResponse({"streams": await service.listing()})
 
 
 async def stream(request: Request, service: Service, caller: Caller) -> Response:
@@ -125,7 +137,7 @@ async def picture(request: Request, service: Service, caller: Caller) -> Respons
 
 
 async def forget(request: Request, service: Service, caller: Caller) -> Response:
-    if not service.engine.forget(request.path_params["id"]):
+    if not await service.forget(request.path_params["id"]):
         raise LookupError(_unknown(request))
     return Response(status_code=204)
 
@@ -144,7 +156,7 @@ def _whole(text: str, name: str) -> int:
 
 
 async def knobs(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse(service.engine.knobs.table.to_json())
+    return JSONResponse(await service.knob_state())
 
 
 async def turn(request: Request, service: Service, caller: Caller) -> Response:
@@ -160,12 +172,12 @@ async def turn(request: Request, service: Service, caller: Caller) -> Response:
             changes = settings_file.as_dict(settings_file.Settings(**changes))
     scope = _scope(request)
     clear = request.query_params.get("clear", "false") == "true" and not scope
-    options: dict[str, Any] = {"whole": request.method == "PUT", "clear": clear, "if_revision": revision}
-    return JSONResponse(service.engine.knobs.turn(changes, caller.name, **options, **scope).to_json())
+    given = {"changes": changes, "whole": request.method == "PUT", "clear": clear, "if_revision": revision, **scope}
+    return JSONResponse(await service.change_knobs(Change("turn", given), caller.name))
 
 
 async def release(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse(service.engine.knobs.release(caller.name, **_scope(request)).to_json())
+    return JSONResponse(await service.change_knobs(Change("release", _scope(request)), caller.name))
 
 
 async def revert(request: Request, service: Service, caller: Caller) -> Response:
@@ -173,12 +185,12 @@ async def revert(request: Request, service: Service, caller: Caller) -> Response
     unchanged = _if_revision(table)
     if set(table) != {"revision"}:
         raise ValueError("expected an object with a revision, and if_revision or nothing else")
-    revision = whole("revision", table["revision"])
-    return JSONResponse(service.engine.knobs.revert(revision, caller.name, unchanged).to_json())
+    given = {"revision": whole("revision", table["revision"]), "if_revision": unchanged}
+    return JSONResponse(await service.change_knobs(Change("revert", given), caller.name))
 
 
 async def knob_log(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse({"changes": list(service.engine.knobs.log)})
+    return JSONResponse({"changes": await service.knob_log()})
 
 
 def _if_revision(table: dict[str, Any]) -> int | None:
@@ -196,9 +208,7 @@ def _scope(request: Request) -> dict[str, Any]:
 
 
 async def metrics(request: Request, service: Service, caller: Caller) -> Response:
-    if service.metrics is None:
-        raise LookupError("this service has no metrics")
-    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 async def description(request: Request, service: Service, caller: Caller) -> Response:

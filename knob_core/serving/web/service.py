@@ -13,7 +13,8 @@ from knob_core.serving.access import Access, Caller
 from knob_core.serving.decode import frame_of
 from knob_core.serving.engine import Engine
 from knob_core.serving.keeper import Keeper
-from knob_core.serving.messages import Frame, Header
+from knob_core.serving.knob_control import Change
+from knob_core.serving.messages import Frame, Header, KnobChange, KnobState, StreamInfo
 
 if TYPE_CHECKING:
     from knob_core.serving.metrics import Metrics
@@ -66,8 +67,41 @@ class Service:
 
         return await asyncio.get_running_loop().run_in_executor(self.pool, frame_of, header, content, prepare)
 
+    # What concerns more than this process where several services share the streams: `knob_core.serving.on_ray`
+
+    async def recall(self, id: str, socket: bool = False) -> None:
+        """Before a frame or a socket of a stream is taken: fetch its state, where it was elsewhere before."""
+
+    async def forget(self, id: str) -> bool:
+        """End a stream; whether there was one."""
+        return self.engine.forget(id)
+
+    async def listing(self) -> list[StreamInfo]:
+        return self.engine.listing()
+
+    async def knob_state(self) -> KnobState:
+        return self.engine.knobs.table.to_json()
+
+    async def knob_log(self) -> list[KnobChange]:
+        return list(self.engine.knobs.log)
+
+    async def change_knobs(self, change: Change, by: str) -> KnobState:
+        return change.made(self.engine.knobs, by).to_json()
+
+    async def metrics_text(self) -> bytes:
+        if self.metrics is None:
+            raise LookupError("this service has no metrics")
+        return self.metrics.text()
+
+    async def whole_about(self, caller: Caller) -> dict[str, Any]:
+        return self.about(caller)
+
+    async def step_elsewhere(self, entries: list[Any]) -> list[Any] | None:
+        """Replies to frames of many streams (entries of `POST /v1/frames`); None: they are all answered here."""
+        return None
+
     def about(self, caller: Caller) -> dict[str, Any]:
-        """What `GET /v1/service` says."""
+        """What `GET /v1/service` says of this process."""
         limits = self.engine.limits
         return {
             "model": self.engine.name, "method": self.engine.source.method, "classes": self.engine.classes,

@@ -80,6 +80,7 @@ async def stream_socket(socket: WebSocket) -> None:
         if after and not (after.isascii() and after.isdigit() and len(after) < 16):
             raise ValueError(f"after is {after[:40]!r}, expected a whole number >= 0")
         policy = query.get("policy") or None
+        await service.recall(id, socket=True)
         service.engine.join(id, query.get("group", ""), policy, sink, int(after) if after else None)  # type: ignore[arg-type]
     except ValueError as error:
         status = 503 if isinstance(error, Full) else 400
@@ -118,7 +119,7 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
                     raise ValueError(f"message has {len(text)} characters, expected at most {service.max_text}")
                 table = parsed(text)
                 if table.get("type") == "leave":
-                    service.engine.forget(id)
+                    await service.forget(id)
                     continue
                 if table.get("type") != "logits":
                     raise ValueError(f"type is {str(table.get('type'))[:40]!r}, expected logits or leave")

@@ -1,0 +1,70 @@
+"""A service put together from its options."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from knob_core import settings as settings_file
+from knob_core.serving import access, models
+from knob_core.serving.engine import Engine, Limits
+from knob_core.serving.keeper import Keeper, Store
+from knob_core.serving.messages import Frame
+from knob_core.serving.metrics import Metrics
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from knob_core.serving.web.service import Service
+
+LIMITS = ("capacity", "queue", "rate", "max_batch", "max_wait", "grace", "idle")
+
+
+def access_of(given: argparse.Namespace) -> access.Access:
+    """Who may do what; refused where others could connect without a token."""
+    tokens = access.load_tokens(given.tokens)
+    if not access.is_local(given.host) and not tokens:
+        raise ValueError(
+            f"--host {given.host} can be reached from other machines, so tokens are needed: --tokens FILE with lines "
+            f"`role name token`, or the variable {access.VARIABLE}"
+        )
+    hosts = frozenset((*access.LOCAL, given.host, *given.allow_host))
+    return access.Access(tokens, hosts, frozenset(given.allow_origin))
+
+
+def engine_of(given: argparse.Namespace) -> Engine:
+    if given.threads:
+        import torch
+
+        torch.set_num_threads(given.threads)
+    model = models.load(given.model, given.device)
+    settings = settings_file.load(given.settings) if given.settings else None
+    limits = Limits(**{name: getattr(given, name) for name in LIMITS})
+    return Engine(
+        model.source, settings, limits, name=model.name, classes=model.classes, policy=given.policy, slew=given.slew
+    )
+
+
+def equip(service: Service, store: Store | None, every: float, settings: Path | None) -> None:
+    """Keeper, metrics, and a first batch."""
+    engine = service.engine
+    service.keeper = Keeper(engine, service.problems, store=store, every=every, settings=settings)
+    service.metrics = Metrics(engine, service.keeper)
+    engine.observe = service.metrics.observe
+    warm_up(engine)
+
+
+def warm_up(engine: Engine) -> None:
+    """The first calls compile; no client shall wait for that."""
+    backbone = engine.stepper.backbone
+    if backbone.single_branch or not backbone.takes_pictures:
+        frame = Frame("logits", np.zeros(10))
+    else:
+        frame = Frame("raw", backbone.prepare(np.zeros((32, 32, 3), np.uint8)))
+    spare = Engine(engine.source, engine.knobs.table.base, engine.limits)
+    for streams in (1, 2, 3):
+        for k in range(streams):
+            spare.submit(f"s{k}", frame, lambda reply: None)
+        spare.step_waiting()

@@ -1,0 +1,41 @@
+"""A settings file of the console that a service follows: its knobs are turned for all when it changes on disk."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from knob_core import settings as settings_file
+from knob_core.serving.knob_control import KnobControl
+
+log = logging.getLogger(__name__)
+
+
+class SettingsWatch:
+    """One file; what is wrong with it is told in `problems` until it is right again."""
+
+    def __init__(self, path: Path, problems: dict[str, str]) -> None:
+        self.path, self.problems = path, problems
+        self._stamp = self._read_stamp()
+
+    def reload(self, knobs: KnobControl) -> bool:
+        """Turn the knobs, where the file changed; whether it did. A bad file is told, and the knobs stay."""
+        stamp = self._read_stamp()
+        if stamp is None or stamp == self._stamp:
+            return False
+        self._stamp = stamp
+        try:
+            knobs.turn(settings_file.as_dict(settings_file.load(self.path)), f"file {self.path.name}")
+            self.problems.pop("settings", None)
+        except (ValueError, OSError) as error:
+            log.error("the settings file was not taken", extra={"cause": str(error)})
+            self.problems["settings"] = f"{self.path.name} was not taken: {error}"
+        return True
+
+    def _read_stamp(self) -> tuple[int, int] | None:
+        """Time and size."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
