@@ -38,6 +38,7 @@ class Access:
     tokens: Mapping[str, Caller] = field(default_factory=dict, repr=False)  # by token
     hosts: frozenset[str] = frozenset(LOCAL)
     origins: frozenset[str] = frozenset()  # beside the service's own
+    from_here_only: bool = False  # whoever connects from another machine is refused
 
     def caller(self, token: str | None) -> Caller | None:
         """Whose token it is; compared in constant time with every token."""
@@ -56,6 +57,12 @@ class Access:
         if "*" in self.hosts or name in self.hosts:
             return None
         return f"Host is {str(host)[:80]!r}, expected one of {', '.join(sorted(self.hosts))} (knob serve --allow-host)"
+
+    def client_problem(self, address: str | None) -> str | None:
+        """Where the service does not choose the address that it listens on, it looks at who comes."""
+        if not self.from_here_only or address is None or is_local(address):
+            return None
+        return f"{address[:80]} is another machine, and without tokens only this one is answered (knob serve --tokens)"
 
     def origin_problem(self, origin: str | None, host: str | None) -> str | None:
         """Only browsers send an Origin: their pages must come from this service, or be named."""

@@ -31,7 +31,7 @@ def access_of(given: argparse.Namespace) -> access.Access:
             f"`role name token`, or the variable {access.VARIABLE}"
         )
     hosts = frozenset((*access.LOCAL, given.host, *given.allow_host))
-    return access.Access(tokens, hosts, frozenset(given.allow_origin))
+    return access.Access(tokens, hosts, frozenset(given.allow_origin), from_here_only=given.ray and not tokens)
 
 
 def engine_of(given: argparse.Namespace) -> Engine:

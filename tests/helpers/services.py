@@ -76,10 +76,10 @@ class Process:
         errors = self.process.stderr
         threading.Thread(target=lambda: self.log.extend(errors), daemon=True).start()
         line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        found = re.search(r"(https?)://127\.0\.0\.1:(\d+)", line)
         assert found, f"{line!r} {self.log}"
-        self.port = int(found[1])
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.port = int(found[2])
+        self.url = f"{found[1]}://127.0.0.1:{self.port}"
 
     def kill(self) -> None:
         """kill -9."""

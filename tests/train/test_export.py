@@ -134,6 +134,35 @@ def test_only_whole_verified_files_are_left(exported):
     assert sorted(path.name for path in exported.iterdir()) == ["model.onnx", "model.pt2", "model.safetensors"]
 
 
+def test_a_service_answers_from_the_file_as_from_the_checkpoint(exported):
+    """`knob serve model.onnx`: memory, gate and knobs are the service's own, the file gives the branches."""
+    pytest.importorskip("prometheus_client", reason="needs the extra: pip install -e '.[serve]'")
+    from knob_core.serving import assembly, models
+    from knob_core.serving.engine import Engine, Limits
+    from knob_core.serving.messages import Frame
+
+    served = models.load(str(exported / "model.onnx"))
+    engine = Engine(served.source, limits=Limits(), name=served.name, classes=served.classes)
+    assembly.warm_up(engine)
+    references = [KnobStream(checkpoint.load(exported / "model.safetensors"), device="cpu") for _ in range(3)]
+    rng = np.random.default_rng(0)
+    assert engine.knobs.table.base.zeta == references[0].zeta
+    for turn in range(6):
+        told = []
+        frames = rng.integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
+        if turn == 3:
+            engine.knobs.turn({"zeta": 0.3}, "tester", stream="s1")
+            references[1].turn(zeta=0.3)
+        for k, frame in enumerate(frames):
+            content = engine.stepper.backbone.prepare(frame)
+            engine.submit(f"s{k}", Frame("raw", content, probabilities=True), told.append)
+        engine.step_waiting()
+        for reference, frame, answer in zip(references, frames, told, strict=True):
+            wanted = reference.step(frame)
+            assert np.abs(np.array(answer["probabilities"]) - wanted.probabilities).max() < 1e-4
+            assert answer["label"] == wanted.label and abs(answer["g"] - wanted.g) < 1e-4
+
+
 @pytest.mark.parametrize("name", export.FORMATS)
 def test_files_agree_on_any_number_of_streams(exported, name):
     suffix, _, run = export.FORMATS[name]

@@ -39,6 +39,8 @@ def denied(access: Access, connection: HTTPConnection, role: str, token: str | N
     problem = access.host_problem(host)
     if problem is None:
         problem = access.origin_problem(connection.headers.get("origin"), host)
+    if problem is None:
+        problem = access.client_problem(connection.client.host if connection.client else None)
     if problem is not None:
         return 403, problem
     caller = access.caller(token)

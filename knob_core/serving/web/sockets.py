@@ -12,13 +12,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knob_core.serving.decode import of_logits
 from knob_core.serving.engine import Full, Refusal
-from knob_core.serving.messages import PROTOCOL, Reply, parsed, unpack
+from knob_core.serving.messages import MAX_HEADER, PROTOCOL, Reply, parsed, unpack
 from knob_core.serving.web.guard import denied, token_of
 from knob_core.serving.web.service import Service
 
 MOST_UNREAD = 256  # answers that a client may leave unread
 MOST_BAD = 100  # messages in a row that are no frames
-TRY_LATER, POLICY, RESTART, REPLACED = 1013, 1008, 1012, 4001  # close codes
+TRY_LATER, POLICY, TOO_BIG, RESTART, REPLACED = 1013, 1008, 1009, 1012, 4001  # close codes
 log = logging.getLogger(__name__)
 
 
@@ -125,6 +125,11 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
                     raise ValueError(f"type is {str(table.get('type'))[:40]!r}, expected logits or leave")
                 frame, picture = of_logits(table), None
             else:
+                if len(content) > service.max_frame + MAX_HEADER:  # where the web server has not closed it already
+                    connection.end(
+                        TOO_BIG, f"a message has {len(content)} bytes, at most {service.max_frame} are taken"
+                    )
+                    return
                 header, body = unpack(content)
                 number = header.get("number")
                 frame, picture = await service.frame(header, body)

@@ -19,7 +19,8 @@ from readme_examples import Camera
 from services import Process, running
 
 from knob_core import wrap
-from knob_core.client import Service
+from knob_core.client import Lost, Service, ServiceError, Stream
+from knob_core.runtime import KnobStream
 from knob_core.serving import command, models
 from knob_core.serving.engine import Engine, Limits
 
@@ -112,6 +113,57 @@ def test_any_other_address_needs_tokens(capsys: pytest.CaptureFixture[str], monk
     monkeypatch.setenv("KNOB_SERVE_TOKENS", "operator olga short")
     assert command.main(["logits"]) == 2
     assert "expected 16 or more" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_tls_by_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """https and wss with a certificate of one's own; a client that does not know it refuses, and so does plain HTTP."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs the program openssl, which makes a certificate")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    extra = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run([*made, *extra], check=True, capture_output=True)
+    service = Process("logits", "--tls-cert", str(cert), "--tls-key", str(key))
+    try:
+        assert service.url.startswith("https://")
+        with pytest.raises(ServiceError, match="certificate verify failed"):
+            Service(service.url).about()
+        with pytest.raises(Lost, match="certificate verify failed"):
+            Stream(service.url, "a", give_up=0.1).step(np.zeros(3))
+        with pytest.raises(ServiceError):
+            Service(service.url.replace("https", "http")).about()
+        monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+        with Stream(service.url, "a") as stream:
+            assert [stream.step(np.zeros(3))["frame"] for _ in range(3)] == [1, 2, 3]
+        assert Service(service.url).turn(zeta=1.25)["all"]["zeta"] == 1.25
+    finally:
+        service.kill()
+
+
+def test_an_onnx_file_of_any_classifier_is_served(tmp_path: Path) -> None:
+    """One input of pixels in [0, 1], one output of logits: pictures in, answers out as of its own `KnobStream`."""
+    onnx = pytest.importorskip("onnx", reason="needs onnx: pip install -e '.[export]'")
+    pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install -e '.[export]'")
+    node = onnx.helper.make_node("ReduceMean", ["pixels"], ["logits"], axes=[2, 3], keepdims=0)
+    real = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [node], "mean", [onnx.helper.make_tensor_value_info("pixels", real, ["n", 3, 8, 8])],
+        [onnx.helper.make_tensor_value_info("logits", real, ["n", 3])],
+    )  # fmt: skip
+    file = tmp_path / "mean.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), file)
+    model = models.load(str(file))
+    assert model.name == "mean" and model.source.num_classes == 3
+    rng, reference = np.random.default_rng(0), KnobStream(wrap.classifier())
+    engine = Engine(model.source, limits=Limits(), name=model.name)
+    with running(engine) as service, Stream(service.url, "a", probabilities=True) as stream:
+        for _ in range(4):
+            picture = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+            wanted = reference.step((picture.astype(np.float32) / 255).mean((0, 1)).astype(np.float64))
+            assert np.allclose(stream.step(picture)["probabilities"], wanted.probabilities, rtol=0, atol=1e-6)
+        assert stream.step(rng.integers(0, 256, (40, 30, 3), dtype=np.uint8))["frame"] == 5  # shrunk to its size
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,14 @@ def test_roles() -> None:
         assert Stream(service.url, "a", token="c" * 20).step(np.zeros(CLASSES))["frame"] == 1
 
 
+def test_without_tokens_a_service_that_others_could_reach_answers_this_machine_only() -> None:
+    """On Ray Serve the proxies' address is not ours to choose: then it counts who comes."""
+    shut = Access(from_here_only=True)
+    assert shut.client_problem("127.0.0.1") is shut.client_problem("::1") is shut.client_problem(None) is None
+    assert "192.0.2.7 is another machine" in str(shut.client_problem("192.0.2.7"))
+    assert Access().client_problem("192.0.2.7") is None
+
+
 def test_hosts_and_origins() -> None:
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect
