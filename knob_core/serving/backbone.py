@@ -61,12 +61,12 @@ class Backbone:
         for place, frame in enumerate(frames):
             if frame.kind in ("picture", "raw"):
                 assert frame.content is not None
-                by_shape[frame.content.shape, frame.content.dtype].append(place)
+                by_shape[frame.content.shape].append(place)
             elif frame.content is not None:
                 found.append(([place], self._given(frame)))
         for places in by_shape.values():
             try:
-                found.append((places, self.source(np.stack([frames[place].content for place in places]))))  # type: ignore[misc]
+                found.append((places, self.source(stacked([frames[place].content for place in places]))))  # type: ignore[misc]
             except Exception as error:
                 logging.getLogger(__name__).exception("the model failed on %d frames", len(places))
                 for place in places:
@@ -97,3 +97,10 @@ class Backbone:
             return Branch(x, x, None)
         classes = x.shape[1] // 2
         return Branch(x[:, :classes], x[:, classes:-1], x[:, -1])
+
+
+def stacked(pictures: Sequence[np.ndarray]) -> np.ndarray:
+    """Pictures of one shape as a batch; where some are floats in [0, 1], the bytes of the others become floats too."""
+    if len({picture.dtype for picture in pictures}) > 1:
+        pictures = [p.astype(np.float32) / np.float32(255) if p.dtype == np.uint8 else p for p in pictures]
+    return np.stack(pictures)

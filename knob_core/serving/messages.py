@@ -224,7 +224,7 @@ class Frame(NamedTuple):
 
 def pack(header: Header, content: bytes = b"") -> bytes:
     """One binary message."""
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = as_text(header).encode()
     return MAGIC + struct.pack("<I", len(text)) + text + content
 
 
@@ -243,7 +243,7 @@ def unpack(message: bytes) -> tuple[Header, memoryview]:
 def parsed(text: str | bytes) -> dict[str, Any]:
     """A JSON object from anybody."""
     try:
-        table = json.loads(text, parse_constant=_no_constant)
+        table = _JSON.decode(text if isinstance(text, str) else text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"message is not JSON ({error})") from None
     if not isinstance(table, dict):
@@ -253,6 +253,15 @@ def parsed(text: str | bytes) -> dict[str, Any]:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)  # made once: a message has a header of some fifty bytes
+_TEXT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
+def as_text(message: Any) -> str:
+    """A message as JSON, as short as it can be."""
+    return _TEXT.encode(message)
 
 
 def checked_header(table: dict[str, Any]) -> Header:

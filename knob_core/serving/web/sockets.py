@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import deque
 
@@ -12,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knob_core.serving.decode import of_logits
 from knob_core.serving.engine import Full, Refusal
-from knob_core.serving.messages import MAX_HEADER, PROTOCOL, Reply, parsed, unpack
+from knob_core.serving.messages import MAX_HEADER, PROTOCOL, Reply, as_text, parsed, unpack
 from knob_core.serving.web.guard import denied, token_of
 from knob_core.serving.web.service import Service
 
@@ -39,7 +38,7 @@ class Connection:
             self.unread.clear()
             self.end(POLICY, f"{MOST_UNREAD} answers were not read")
             return
-        self.unread.append(json.dumps(reply, allow_nan=False, separators=(",", ":")))
+        self.unread.append(as_text(reply))
         if reply["type"] == "closing":
             self.end(REPLACED if "another socket" in reply["cause"] else RESTART, reply["cause"])
         self.wake.set()

@@ -10,6 +10,8 @@ import pytest
 
 from knob_core import wrap
 from knob_core.runtime import KnobStream
+from knob_core.runtime.sources import Branch, source_of
+from knob_core.serving.backbone import Backbone
 from knob_core.serving.engine import Engine, Full, Limits, Refusal
 from knob_core.serving.messages import Frame
 from knob_core.serving.stream import Policy
@@ -288,3 +290,25 @@ def test_wrong_order_and_too_many_frames_a_second_are_refused() -> None:
 def test_ids_are_plain(id: str) -> None:
     with pytest.raises(ValueError, match="expected 1 to 64 of the letters"):
         engine().join(id)
+
+
+def test_small_pictures_wait_as_bytes_and_share_a_batch_with_shrunk_ones() -> None:
+    """A batch of both kinds is one call of the model, with the numbers that each kind has alone."""
+    source = source_of("knob-ode-s0", "cpu")
+    calls: list[np.ndarray] = []
+    backbone = Backbone(source)
+    rng = np.random.default_rng(0)
+    pictures = [rng.integers(0, 256, size, dtype=np.uint8) for size in ((32, 32, 3), (48, 40, 3), (32, 32, 3))]
+    kept = [backbone.prepare(picture) for picture in pictures]
+    assert [x.dtype for x in kept] == [np.uint8, np.float32, np.uint8] and {x.shape for x in kept} == {(3, 32, 32)}
+
+    class Counting:
+        def __call__(self, frames: np.ndarray) -> Branch:
+            calls.append(frames)
+            return source(frames)
+
+    backbone.source = Counting()  # type: ignore[assignment]
+    branch, causes = backbone([Frame("raw", x) for x in kept])
+    assert causes == [None] * 3 and len(calls) == 1 and branch is not None
+    for k, picture in enumerate(pictures):
+        assert np.allclose(branch.z_dyn[k], source(picture[None]).z_dyn[0], rtol=0, atol=1e-5)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from readme_examples import Camera
+from serve_guide import DOCS, example, pictures
 from services import Process, running
 
 from knob_core import wrap
@@ -23,22 +24,6 @@ from knob_core.client import Lost, Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
 from knob_core.serving import command, models
 from knob_core.serving.engine import Engine, Limits
-
-DOCS = Path(__file__).parents[3] / "docs"
-GUIDE = (DOCS / "serve.md").read_text(encoding="utf-8")
-
-
-def example(kind: str, word: str, url: str) -> str:
-    """The guide's one example with `word` in it, for a service at `url`."""
-    (found,) = [text for text in re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL) if word in text]
-    address = "127.0.0.1:8600"
-    assert address in found
-    return found.replace(address, url.removeprefix("http://"))
-
-
-def pictures() -> Engine:
-    mean = wrap.classifier(lambda frames: np.asarray(frames, np.float64).mean((1, 2)))
-    return Engine(mean, limits=Limits(), name="mean", classes=("red", "green", "blue"))
 
 
 def test_a_camera_a_folder_and_an_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,26 +44,6 @@ def test_a_camera_a_folder_and_an_operator(tmp_path: Path, monkeypatch: pytest.M
         assert [line["scope"] for line in names["service"].knob_log()] == [
             "all", "group doors", "stream front-door", "revert 1",
         ]  # fmt: skip
-
-
-def test_the_browsers_example_in_javascript() -> None:
-    node = shutil.which("node")
-    has = node and subprocess.run([node, "-e", "process.exit(typeof WebSocket === 'function' ? 0 : 1)"], check=False)
-    if not has or has.returncode:
-        pytest.skip("needs a Node.js with WebSocket (22 or newer)")
-    file = io.BytesIO()
-    Image.fromarray(np.full((20, 30, 3), (250, 20, 10), np.uint8)).save(file, "JPEG")
-    with running(pictures()) as service:
-        script = (
-            example("js", "onmessage", service.url)
-            + f"""
-const picture = new Blob([Uint8Array.from({list(file.getvalue())})]);
-socket.onopen = () => send({{ toBlob: (done) => done(picture) }});
-setTimeout(() => process.exit(0), 3000);
-"""
-        )
-        done = subprocess.run([node, "-e", script], capture_output=True, text=True, check=True)  # type: ignore[list-item]
-    assert done.stdout.split()[:2] == ["1", "red"]
 
 
 def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
