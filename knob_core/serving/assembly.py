@@ -60,7 +60,7 @@ def warm_up(engine: Engine) -> None:
     """The first calls compile; no client shall wait for that."""
     backbone = engine.stepper.backbone
     if backbone.single_branch or not backbone.takes_pictures:
-        frame = Frame("logits", np.zeros(10))
+        frame = Frame("logits", np.zeros(backbone.num_classes or 10))
     else:
         frame = Frame("raw", backbone.prepare(np.zeros((32, 32, 3), np.uint8)))
     spare = Engine(engine.source, engine.knobs.table.base, engine.limits)

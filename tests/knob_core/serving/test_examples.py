@@ -22,7 +22,7 @@ from services import Process, running
 from knob_core import wrap
 from knob_core.client import Lost, Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
-from knob_core.serving import command, models
+from knob_core.serving import assembly, command, models
 from knob_core.serving.engine import Engine, Limits
 
 
@@ -69,6 +69,15 @@ def test_the_two_commands(tmp_path: Path) -> None:
         assert service.stop() == 0
     finally:
         service.kill()
+
+
+@pytest.mark.parametrize("what", ["logits", "logits:3", "logits:12"])
+def test_any_number_of_logits_is_warmed_up(what: str) -> None:
+    """The first batch is made before the first client comes, with as many numbers as the service takes."""
+    model = models.load(what)
+    engine = Engine(model.source, limits=Limits(), name=model.name)
+    assembly.warm_up(engine)
+    assert not engine.streams and engine.stepper.backbone.num_classes == (int(what[7:]) if ":" in what else None)
 
 
 def test_any_other_address_needs_tokens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
