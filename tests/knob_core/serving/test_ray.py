@@ -253,6 +253,24 @@ def test_too_many_streams_are_refused_with_503(service: RayService) -> None:
             client.forget(reply["stream"])
 
 
+def test_a_turn_is_in_force_everywhere_when_it_is_answered(service: RayService) -> None:
+    """Streams of both replicas are answered with it at once; prints what a frame and a turn take."""
+    client = Service(service.url)
+    streams = [Stream(service.url, f"turned-{k}") for k in range(8)]
+    steps, turns = [], []
+    for k in range(12):
+        began = time.perf_counter()
+        revision = client.turn(zeta=1.0 + 0.1 * k)["revision"]
+        turns.append(time.perf_counter() - began)
+        for stream in streams:
+            began = time.perf_counter()
+            assert stream.step(np.zeros(CLASSES))["revision"] == revision
+            steps.append(time.perf_counter() - began)
+    print(f"\na frame {1e3 * np.median(steps):.1f} ms, a turn {1e3 * np.median(turns):.0f} ms (medians)")
+    for stream in streams:
+        stream.leave()
+
+
 def test_the_configuration_file_for_serve_deploy() -> None:
     """docs/serve-ray.yaml has an import path that is there, and options that are taken."""
     import yaml
