@@ -112,6 +112,7 @@ class Hub:
             return {"status": 400, "error": str(error)}
         except OSError as error:  # a turn that a restart would forget is none
             self.knobs.restore(before)
+            self.knobs.log.pop()
             return {"status": 503, "error": f"the knobs could not be saved: {error}"}
         await self._broadcast(table.revision)
         return {"knobs": table.to_json()}

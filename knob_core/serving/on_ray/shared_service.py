@@ -44,7 +44,8 @@ class SharedService(Service):
             try:
                 news = await self._hub.exchange.remote(self.replica, revision, told, report, first)
             except FAILED as error:
-                log.warning("the hub does not answer", extra={"cause": str(error)[:200]})
+                if "hub" not in self.problems:
+                    log.warning("the hub does not answer", extra={"cause": str(error)[:200]})
                 self.problems["hub"] = "the hub does not answer: knobs stay as they are"
                 await asyncio.sleep(0.5)
                 continue
