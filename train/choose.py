@@ -33,13 +33,15 @@ from train.study import Features, train_heads
 from train.training import loop, losses, selection, validation
 from train.training.batches import Loader, augment, corrupt_chunk
 from train.training.progress_bar import Progress
-from train.training.recipes import RECIPES, Recipe, as_dict
+from train.training.recipes import POCKET, RECIPES, Recipe, as_dict
 
+PLAIN = {name: getattr(POCKET, name) for name in
+         ("static_reads", "static_sees", "fused_teaches", "advantage_weight", "severity_weight")}  # fmt: skip
 JOINT = {"fused_teaches": "branches"}
 NO_TARGETS = {"advantage_weight": 0.0, "severity_weight": 0.0}
 STAGES = {"static_reads": "stages"}
 CORRUPTED = {"static_sees": "corrupted"}
-VARIANTS: dict[str, dict[str, Any]] = {  # simplest first
+VARIANTS: dict[str, dict[str, Any]] = {  # what differs from PLAIN; simplest first
     "the paper's heads": {},
     "static sees corrupted images": CORRUPTED,
     "static reads stages 1-3": STAGES,
@@ -167,7 +169,7 @@ def compare(
         judged = judging_part(body, held_images, held_labels, left_out)
         first: np.ndarray | None = None
         for name, changes in variants.items():
-            changed = replace(recipe, **changes)
+            changed = replace(recipe, **(PLAIN | changes))
             torch.manual_seed(seed)
             model = models.build("knob-ia", recipe.width, static_reads=changed.static_reads)
             train_heads(model, train, changed, size.epochs)

@@ -181,7 +181,7 @@ def test_robust_differs_from_pocket_in_the_warm_stage_the_curriculum_and_how_bra
     lines = recipes.differences(recipes.as_dict(POCKET), recipes.as_dict(ROBUST))
     assert {line.split(":")[0].split(".")[0] for line in lines} == {
         *("name", "warm", "curriculum"),
-        *("static_reads", "fused_teaches"),  # branches that differ
+        *("static_reads", "fused_teaches", "severity_weight"),  # branches that differ
         *("streams_teach", "reset_form"),  # each method through its own gate
     }
     tops = [loop.top_severity(ROBUST, 0, epoch) for epoch in (0, 3, 4, 39)]
