@@ -62,7 +62,8 @@ def from_table(table: Mapping[str, Any]) -> argparse.Namespace:
         action = known.get(name)
         if action is None:
             raise ValueError(f"option {name!r} is not known, expected some of {', '.join(sorted(known))}")
-        setattr(given, name, _checked(name, action, value))
+        if value is not None:
+            setattr(given, name, _checked(name, action, value))
     return given
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import signal
+import sys
 import threading
 from typing import Any
 
@@ -40,7 +42,8 @@ def run(given: argparse.Namespace) -> int:
     finally:
         serve.shutdown()
         ray.shutdown()
-    return 0
+    sys.stdout.flush()
+    os._exit(0)  # threads that Ray leaves behind may abort the interpreter while it ends
 
 
 def drain(serve: Any) -> None:

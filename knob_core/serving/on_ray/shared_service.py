@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import os
 from collections import defaultdict
@@ -138,7 +139,11 @@ class SharedService(Service):
             for place, reply in zip(mine, found, strict=True):
                 replies[place] = reply
 
-        await asyncio.gather(*(one(id, mine) for id, mine in places.items()))
+        # Each in a context of its own: Ray takes calls that are made within one request for one and the same.
+        fresh = contextvars.Context
+        await asyncio.gather(
+            *(asyncio.create_task(one(id, mine), context=fresh()) for id, mine in places.items())
+        )  # fmt: skip
         return replies
 
 

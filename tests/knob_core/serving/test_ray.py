@@ -279,7 +279,7 @@ def test_the_configuration_file_for_serve_deploy() -> None:
     from knob_core.serving.on_ray import deployments
 
     table = yaml.safe_load((ROOT / "docs" / "serve-ray.yaml").read_text())
-    (application,) = ServeDeploySchema.parse_obj(table).applications
+    (application,) = ServeDeploySchema.model_validate(table).applications
     assert application.import_path == "knob_core.serving.on_ray.deployments:application"
     built: Any = deployments.application({**application.args, "tokens": None})
     assert built._bound_deployment.name == deployments.STREAMS
