@@ -24,8 +24,6 @@ def run(given: argparse.Namespace) -> int:
 
     deployments.checked(given)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     table = {name: value for name, value in vars(given).items() if value not in (None, [])}
     ray.init(include_dashboard=False, log_to_driver=given.log_level == "debug", logging_level=logging.ERROR)
     try:
@@ -36,7 +34,10 @@ def run(given: argparse.Namespace) -> int:
         )  # fmt: skip
         serve.run(deployments.application({**table, "state": str(given.state)}), name=deployments.APP)
         url = f"{'https' if given.tls_cert else 'http'}://{given.host}:{given.port}"
-        print(f"knob serve: {given.model} on {url}, {given.replicas} replicas on Ray Serve", flush=True)
+        said = f"knob serve: {given.model} on {url}, {given.replicas} replicas on Ray Serve"
+        for number in (signal.SIGTERM, signal.SIGINT):  # only now: Ray sets its own when it starts
+            signal.signal(number, lambda *_: stop.set())
+        print(said, flush=True)
         stop.wait()
         drain(serve)
     finally:

@@ -67,7 +67,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayService]:
 
 
 def replicas(service: RayService) -> dict[str, Any]:
-    return Service(service.url).about()["replicas"]
+    return Service(service.url, timeout=60.0).about()["replicas"]
 
 
 def until(true: Any, within: float = 60.0) -> None:
@@ -127,7 +127,7 @@ class Camera:
 
 
 def test_streams_move_when_a_replica_is_killed_and_answers_stay_the_same(service: RayService) -> None:
-    client = Service(service.url)
+    client = Service(service.url, timeout=60.0)
     tables: dict[int, KnobTable] = {}
 
     def turn(**knobs: Any) -> None:
