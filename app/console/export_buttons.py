@@ -1,12 +1,15 @@
-"""Buttons that export what is on the display: settings file, data, figures."""
+"""Buttons that export what is on the display: settings file, data, figures; and the log of turns."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from app.console import display_export
 from app.console.console_state import ConsoleState
 from app.console.shown_stream import ShownStream
+from app.console.turn_log import MOST, TurnLog
 from knob_core import settings as settings_file
 
 
@@ -18,7 +21,31 @@ def export_buttons(state: ConsoleState, stream: ShownStream, key: str) -> None:
          "Where the knobs stand, with temperature and goals; the runtime loads it"),
         ("Data (CSV)", lambda: display_export.csv_text(state, stream), "knob.csv", "text/csv",
          "One row a frame of what the scope shows"),
+        ("Compared settings (CSV)", lambda: display_export.compared_csv(state, stream), "knob-compared.csv", "text/csv",
+         "The present setting, none, and every pin, with all measures"),
         ("Figures (HTML)", lambda: display_export.html_text(state, stream, theme), "knob.html", "text/html",
          "Scope and panel, with zoom and hover, in one file"),
     ):  # fmt: skip
         st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help, key=f"{key}_{name}")
+
+
+def record_turns(states: Sequence[ConsoleState], key: str) -> None:
+    """A switch that records turns, off at first, and the file; the consoles of one session have one log."""
+    log = states[0].log
+    told = "Time, knob, value and measures of every turn, from now on; kept in this session only, until you download it"
+    wanted = st.toggle("Record my turns", log is not None and log.on, key=f"{key}_record", help=told)
+    if wanted and (log is None or not log.on):
+        log = TurnLog()
+        for state in states:
+            with state.lock:
+                state.log = log
+    elif log is not None:
+        log.on = wanted
+    if log is None:
+        return
+    if log.full:
+        st.caption(f"The log is full: it has its {MOST:,} rows, and later turns are not in it.")
+    st.download_button(
+        "Turns (CSV)", log.csv_text, "knob-turns.csv", "text/csv", on_click="ignore", width="stretch",
+        key=f"{key}_turns", help="The recorded turns; `knob replay-turns` computes their figures anew",
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The read-outs: cards with one number each, now, before this turn, for the pinned setting, and without Knob.
+"""The read-outs: cards with one number each, now, before this turn, for the drawn pin, and without Knob.
 
 Which cards there are depends on the stream: a delay where the class changes, the gate's lag where it does not, and
 nothing that needs labels where there are none. Four of them take a goal (`knob_core.goals`) and say whether it is met.
@@ -74,16 +74,16 @@ def updates(
     now: OperatorMeasures,
     before: OperatorMeasures,
     without: OperatorMeasures,
-    pinned: OperatorMeasures | None,
+    pinned: tuple[str, OperatorMeasures] | None,
     frame_rate: float,
     goals: Goals,
 ) -> list[ReadoutUpdate]:
-    """The cards' texts; `frame_rate` (frames/s) turns frames into seconds."""
+    """The cards' texts; `pinned`: the drawn pin's name and measures; `frame_rate` (frames/s) gives seconds."""
     out: list[ReadoutUpdate] = []
     for readout in (READOUTS[id] for id in ids):
         rest = [["previous", text(readout, before)]]
         if pinned is not None:
-            rest.append(["A", text(readout, pinned)])
+            rest.append([pinned[0], text(readout, pinned[1])])
         rest.append([WITHOUT_KNOB, text(readout, without)])
         out.append({
             "id": readout.id, "now": text(readout, now), "beside": beside(readout, now, frame_rate), "rest": rest,

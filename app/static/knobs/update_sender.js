@@ -8,7 +8,7 @@
 export const PATIENCE_MS = 600; // an answer that does not come (a rerun in between) must not freeze the knob
 const MOST_UNANSWERED = 2; // messages on their way
 const MIN_GAP_MS = 45;
-export const STALE_MS = 1200; // without an answer for so long, what is shown counts as another setting's
+export const STALE_MS = 300; // without an answer for so long, what is shown counts as another setting's
 
 /**
  * How long after the last message the next one may leave, in ms.
