@@ -33,7 +33,7 @@ FORMATS = """
 
 **Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names; one animated GIF, WebP
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
-may lie beside them.
+may lie beside them, or, for single frames of a film, `frame,label` with that heading and frames from 0 on.
 
 **Limits**: LIMITS.
 
@@ -177,7 +177,7 @@ def fitted(found: Fit | None) -> None:
 def export(stream: UploadedStream) -> None:
     """Setting, data and figures as files, and the lines that run the setting."""
     export_buttons(own_controller().state, stream, "own")
-    record_turns(session.console_states(), "own")
+    record_turns(own_controller().state, session.console_states(), stream, "own")
     uploaded = stream.uploaded
     if uploaded is None:
         lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'

@@ -29,16 +29,20 @@ def export_buttons(state: ConsoleState, stream: ShownStream, key: str) -> None:
         st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help, key=f"{key}_{name}")
 
 
-def record_turns(states: Sequence[ConsoleState], key: str) -> None:
-    """A switch that records turns, off at first, and the file; the consoles of one session have one log."""
-    log = states[0].log
+def record_turns(state: ConsoleState, others: Sequence[ConsoleState], stream: ShownStream, key: str) -> None:
+    """A switch that records turns, off at first, and the file; all consoles of a session share one log."""
+    log = state.log
     told = "Time, knob, value and measures of every turn, from now on; kept in this session only, until you download it"
     wanted = st.toggle("Record my turns", log is not None and log.on, key=f"{key}_record", help=told)
     if wanted and (log is None or not log.on):
         log = TurnLog()
-        for state in states:
-            with state.lock:
-                state.log = log
+        with state.lock:
+            if state.live is not None:
+                state.change_stream()  # leaves live mode: what the knobs did before is not in the log
+            log.note(state, stream, None)
+        for other in (state, *others):
+            with other.lock:
+                other.log = log
     elif log is not None:
         log.on = wanted
     if log is None:

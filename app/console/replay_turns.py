@@ -32,7 +32,9 @@ class Replayed(NamedTuple):
 
     @property
     def differing(self) -> list[str]:
-        """The measures that are not the recorded ones, in words."""
+        """The measures that are not the recorded ones, in words; none where none were recorded."""
+        if self.turn.measures is None:
+            return []
         both = (self.turn.measures, self.measures)
         then, now = ([getattr(m, name) if m else math.nan for name in MEASURES] for m in both)
         return [

@@ -242,7 +242,7 @@ def _export(stream: ShownStream | None) -> None:
     st.caption("The address bar holds the whole setting. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
         export_buttons(state, stream, "export")
-        record_turns(session.console_states(), "export")
+        record_turns(state, session.console_states(), stream, "export")
     upload = st.file_uploader(
         "Load a settings file",
         type=["toml"],
