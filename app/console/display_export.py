@@ -85,7 +85,7 @@ def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") ->
     if "compare" in sent["panel"]:
         table = sent["panel"]["compare"]
         rows = [[row["name"], row["setting"], *row["cells"]] for row in table["rows"]]
-        parts.append(_table([["name", "setting", *(label for _, label, _ in table["columns"])], *rows]))
+        parts.append(_table([["name", "memory, mode", *(label for _, label, _ in table["columns"])], *rows]))
     text, paper = colour("text", theme), colour("background", theme)
     style = f"body{{font-family:sans-serif;color:{text};background:{paper}}}td,th{{padding:2px 12px;text-align:left}}"
     head = f"<meta charset='utf-8'><title>Knob</title><style>{style}</style>"

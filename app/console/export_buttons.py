@@ -16,7 +16,7 @@ from knob_core import settings as settings_file
 def export_buttons(state: ConsoleState, stream: ShownStream, key: str) -> None:
     """Each file is made when its button is pressed, outside any session: it gets state and stream now."""
     theme = st.context.theme.type or "light"
-    for label, data, name, mime, help in (
+    files = (
         ("Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
          "Where the knobs stand, with temperature and goals; the runtime loads it"),
         ("Data (CSV)", lambda: display_export.csv_text(state, stream), "knob.csv", "text/csv",
@@ -24,9 +24,14 @@ def export_buttons(state: ConsoleState, stream: ShownStream, key: str) -> None:
         ("Compared settings (CSV)", lambda: display_export.compared_csv(state, stream), "knob-compared.csv", "text/csv",
          "The present setting, none, and every pin, with all measures"),
         ("Figures (HTML)", lambda: display_export.html_text(state, stream, theme), "knob.html", "text/html",
-         "Scope and panel, with zoom and hover, in one file"),
-    ):  # fmt: skip
-        st.download_button(label, data, name, mime, on_click="ignore", width="stretch", help=help, key=f"{key}_{name}")
+         "Read-outs, scope and panel, with zoom and hover, in one file"),
+    )  # fmt: skip
+    columns = [column for _ in files[::2] for column in st.columns(2)]
+    for column, (label, data, name, mime, help) in zip(columns, files, strict=True):
+        with column:
+            st.download_button(
+                label, data, name, mime, on_click="ignore", width="stretch", help=help, key=f"{key}_{name}"
+            )
 
 
 def record_turns(state: ConsoleState, others: Sequence[ConsoleState], stream: ShownStream, key: str) -> None:

@@ -172,7 +172,7 @@ class CompareRow(TypedDict):
     name: str
     pinned: bool  # False: the present setting, and the row without Knob
     drawn: bool
-    setting: str  # in words
+    setting: str  # all but the knobs, in words
     cells: list[str]  # one a column
 
 

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from app.console.protocol import GoalUpdate, ReadoutUpdate
 from app.console.shown_stream import ShownStream
+from app.figures.scope import short
 from knob_core.goals import KINDS, Goals, verdict
 from knob_core.measures.operator import OperatorMeasures
 
 WITHOUT_KNOB = "without Knob"
+LONGEST_NAME = 6  # characters of a pin on a card
 NOTABLE = 0.02  # of miscalibration above the floor: less is not worth a word
 
 
@@ -83,7 +85,7 @@ def updates(
     for readout in (READOUTS[id] for id in ids):
         rest = [["previous", text(readout, before)]]
         if pinned is not None:
-            rest.append([pinned[0], text(readout, pinned[1])])
+            rest.append([short(pinned[0], LONGEST_NAME), text(readout, pinned[1])])
         rest.append([WITHOUT_KNOB, text(readout, without)])
         out.append({
             "id": readout.id, "now": text(readout, now), "beside": beside(readout, now, frame_rate), "rest": rest,

@@ -140,9 +140,9 @@ def moving(
     ]
 
 
-def short(name: str) -> str:
+def short(name: str, longest: int = LONGEST_NAME) -> str:
     """A name that fits beside the row."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
 
 
 def pinned(g: np.ndarray, p_max: np.ndarray, classes: np.ndarray, name: str) -> list[dict[str, Any]]:

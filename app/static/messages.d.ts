@@ -169,7 +169,7 @@ export interface CompareRow {
   name: string;
   pinned: boolean; // false: the present setting, and the row without Knob
   drawn: boolean;
-  setting: string; // in words
+  setting: string; // all but the knobs, in words
   cells: string[]; // one a column
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 from app.console import compared
 from app.console.panels.panel_input import PanelInput
 from app.console.protocol import CompareUpdate
-from app.console.setting_words import describe
+from app.console.setting_words import describe_rest
 
 
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
         "rows": [
             {
                 "name": row.name, "pinned": row.pinned, "drawn": row.pinned and row.name == shown.drawn,
-                "setting": describe(row.settings), "cells": [row.text(column) for column in columns],
+                "setting": describe_rest(row.settings), "cells": [row.text(column) for column in columns],
             }
             for row in rows
         ],

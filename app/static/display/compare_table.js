@@ -5,7 +5,7 @@ import { addButton, addElement, keepChildren, setIfChanged } from "../page/dom.j
 /** @import { CompareRow, CompareUpdate, PinAction, ViewRequest } from "../messages.js" */
 
 const LONGEST = 16; // characters of a name
-const SETTING = "setting";
+const SETTING = "memory, mode";
 
 /**
  * What the table needs of the display.

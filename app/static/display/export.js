@@ -137,7 +137,7 @@ function writeCards(c, { readouts, constants }, width, palette, font) {
  * @param {string} font
  */
 function writeTable(c, { columns, rows }, top, palette, font) {
-  const lines = [["name", "setting", ...columns.map(([, label]) => label)]];
+  const lines = [["name", "memory, mode", ...columns.map(([, label]) => label)]];
   for (const { name, setting, cells } of rows) lines.push([name, setting, ...cells]);
   c.font = `11px ${font}`;
   let x = EDGE;
