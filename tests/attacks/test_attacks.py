@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
@@ -15,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.server import socket_limits
 from tests.attacks import sockets
-from tests.helpers.visitors import PATIENCE, Visitor
+from tests.helpers.visitors import PATIENCE, Visitor, put
 from tools.screenshots import ROOT, Served, served
 
 pytestmark = pytest.mark.slow
@@ -88,18 +87,6 @@ def test_a_long_message_is_not_read(app: Served) -> None:
     assert asyncio.run(closed_with()) == 1009  # message too big: the server's own refusal, before it is in memory
 
 
-def put(url: str, size: int) -> int:
-    """The status of an upload."""
-    content = (
-        b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.npy"\r\n\r\n' + bytes(size) + b"\r\n--b--\r\n"
-    )
-    headers = {"Content-Type": "multipart/form-data; boundary=b"}
-    try:
-        return urllib.request.urlopen(urllib.request.Request(url, content, headers, method="PUT"), timeout=60).status
-    except urllib.error.HTTPError as refused:
-        return refused.code
-
-
 def test_one_session_may_leave_so_much_on_the_server(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of five files of 30 MB three are kept, and room is made where one is removed."""
     with served(ROOT / "app" / "main.py", STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION="false") as app:
@@ -107,9 +94,9 @@ def test_one_session_may_leave_so_much_on_the_server(tmp_path_factory: pytest.Te
         async def visit() -> list[int]:
             async with Visitor(app.url) as visitor:
                 address = f"{app.url}/_stcore/upload_file/{visitor.session_id}"
-                got = [await asyncio.to_thread(put, f"{address}/{i}", 30_000_000) for i in range(5)]
+                got = [await asyncio.to_thread(put, f"{address}/{i}", bytes(30_000_000)) for i in range(5)]
                 remove = urllib.request.Request(f"{address}/0", method="DELETE")
                 await asyncio.to_thread(urllib.request.urlopen, remove)
-                return [*got, await asyncio.to_thread(put, f"{address}/6", 30_000_000)]
+                return [*got, await asyncio.to_thread(put, f"{address}/6", bytes(30_000_000))]
 
         assert asyncio.run(visit()) == [204, 204, 204, 413, 413, 204]
