@@ -14,7 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-PATIENCE = 120  # seconds: a busy machine is slow, not wrong
+PATIENCE = 300  # seconds: a busy machine is slow, not wrong
 
 
 class Visitor:
@@ -31,7 +31,9 @@ class Visitor:
         self._seq = 0
 
     async def __aenter__(self) -> Visitor:
-        opened = connect(f"{self.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None)
+        opened = connect(
+            f"{self.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None, ping_interval=None
+        )
         self.stream: ClientConnection = await self._open.enter_async_context(opened)
         await self.run()
         return self

@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 from tests.helpers.memory import resident
-from tests.helpers.visitors import Visitor
+from tests.helpers.visitors import PATIENCE, Visitor
 from tools.screenshots import ROOT, Served, served, started
 
 ROOM = 100.0  # MB
@@ -28,16 +28,16 @@ COMPUTED = "method=knob-ode&model=1&content=fixed&image=3&frames=60&realisations
 TURNS = 20
 
 
-def logits(megabytes: float, seed: int) -> bytes:
+def logits(megabytes: float) -> bytes:
     """An .npz file of about so many MB."""
-    rng, file = np.random.default_rng(seed), io.BytesIO()
+    rng, file = np.random.default_rng(0), io.BytesIO()
     paths = max(1, round(megabytes * 1e6 / (1000 * 100 * 4)))
     z = rng.normal(0, 3, (paths, 1000, 100)).astype(np.float32)
     np.savez(file, logits=z, labels=rng.integers(0, 100, (paths, 1000)))
     return file.getvalue()
 
 
-async def computed(url: str, seed: int, patience: float = 300.0) -> None:
+async def computed(url: str, seed: int, patience: float = PATIENCE) -> None:
     """Ask for a stream that does not ship, and wait for it as a page does."""
     async with Visitor(url, COMPUTED.format(seed)) as visitor:
         ends = time.monotonic() + patience
@@ -48,27 +48,27 @@ async def computed(url: str, seed: int, patience: float = 300.0) -> None:
         assert not visitor.shown("exception")
 
 
-async def honest(url: str, seed: int, megabytes: float, stay: asyncio.Event) -> None:
+async def honest(url: str, name: str, content: bytes, stay: asyncio.Event) -> None:
     """Upload logits, turn the knob on them, and stay until all may leave."""
     async with Visitor(url, page="your_stream") as visitor:
-        await visitor.upload(f"{seed}.npz", logits(megabytes, seed))
+        await visitor.upload(name, content)
         assert not visitor.shown("exception") and visitor.tokens, "the upload is not shown"
         line = await visitor.line()
         token = next(name for name in visitor.tokens if "console" in name)
         for turn in range(TURNS):
             await line.send(visitor.turn(0.3 + 0.05 * turn, token))
-            await asyncio.wait_for(line.recv(), 120)
+            await asyncio.wait_for(line.recv(), PATIENCE)
         await stay.wait()
 
 
 async def visit_all(app: Served, hostile: int, count: int, megabytes: float) -> float:
     """Everybody at once; the most memory that was seen."""
-    stay, most = asyncio.Event(), resident(app.pid)
+    stay, most, content = asyncio.Event(), resident(app.pid), logits(megabytes)
     async with Visitor(app.url) as bad:
         address, token = bad.address, bad.tokens["knob_console"]
         flooding = [sys.executable, "-m", "tests.attacks.flood", address, token, str(hostile)]
         with started(flooding, dict(os.environ)) as flood:
-            visits = [asyncio.create_task(honest(app.url, seed, megabytes, stay)) for seed in range(count)]
+            visits = [asyncio.create_task(honest(app.url, f"{i}.npz", content, stay)) for i in range(count)]
             computing = asyncio.create_task(computed(app.url, 11))
             ends = time.monotonic() + 30
             while time.monotonic() < ends or not computing.done():
@@ -87,7 +87,7 @@ async def first_visit(url: str) -> None:
     stay = asyncio.Event()
     stay.set()
     await computed(url, 10)
-    await honest(url, 1000, 1.0, stay)
+    await honest(url, "first.npz", logits(1.0), stay)
 
 
 def measure(app: Served, hostile: int, count: int, megabytes: float, seconds: float, forgotten: float) -> float:

@@ -32,7 +32,7 @@ from websockets.exceptions import WebSocketException
 from tests.fuzz.samples import all_samples
 from tests.fuzz.spoil import spoiled
 from tests.helpers.memory import resident
-from tests.helpers.visitors import Visitor
+from tests.helpers.visitors import PATIENCE, Visitor
 from tests.soak.memory_after import computed
 from tools.screenshots import ROOT, Served, free_port, served
 
@@ -62,7 +62,7 @@ async def turned(visitor: Visitor, component: str, zeta: float, omega_n: float) 
     for seq in (1, 2):  # the first answer tells the epoch
         controls["seq"] = seq
         await line.send(json.dumps({"token": visitor.tokens[component], "controls": controls}))
-        answer = json.loads(await asyncio.wait_for(line.recv(), 120))
+        answer = json.loads(await asyncio.wait_for(line.recv(), PATIENCE))
         controls["epoch"] = answer["controls"]["epoch"]
     return answer
 
