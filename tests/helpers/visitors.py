@@ -14,7 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-PATIENCE = 300  # seconds: a busy machine is slow, not wrong
+PATIENCE = 900  # seconds: a busy machine is slow, not wrong
 
 
 class Visitor:
