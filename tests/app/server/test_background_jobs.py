@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 
 import pytest
 from jobs import finished
@@ -106,3 +107,40 @@ def test_too_many_jobs_are_refused_in_words() -> None:
     for job in waiting:
         finished(job)
     assert finished(jobs.of("one more")).result
+
+
+class Upload:
+    """A visitor's file."""
+
+
+def test_what_is_computed_of_a_visitors_files_goes_with_the_visitor() -> None:
+    """Results are kept for the next one who asks; those of uploads stayed for good, with the uploads themselves."""
+    jobs = Jobs(lambda job: ["made of", job.key], private=lambda key: isinstance(key, Upload))
+    upload = Upload()
+    seen = weakref.ref(upload)
+    job = finished(jobs.of(upload, "ann"))
+    assert jobs.known(upload) is job and jobs.of(upload, "ann") is job  # while the session holds it
+    del upload, job
+    ends = time.monotonic() + 60
+    while seen() is not None and time.monotonic() < ends:  # its thread is about to end
+        time.sleep(0.01)
+    assert seen() is None
+    shared = finished(jobs.of("shipped", "ann"))
+    assert jobs.known("shipped") is shared
+
+
+def test_private_jobs_count_stop_and_are_forgotten_as_others() -> None:
+    def slow(job: Job) -> str:
+        assert job.stop.wait(60)
+        raise Cancelled
+
+    jobs = Jobs(slow, private=lambda key: True)
+    held = [jobs.of(key, "ann") for key in range(background_jobs.MOST_WAITING)]
+    with pytest.raises(Busy):
+        jobs.of("another", "bob")
+    jobs.leave("ann", but=0)
+    assert [job.stop.is_set() for job in held] == [False] + [True] * (len(held) - 1)
+    jobs.leave("ann")
+    finished(held[0])
+    jobs.forget(0)
+    assert jobs.known(0) is None
