@@ -15,6 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE = 900  # seconds: a busy machine is slow, not wrong
+PATIENT: dict[str, Any] = {"max_size": None, "ping_interval": None, "open_timeout": PATIENCE}  # of a connection
 
 
 class Visitor:
@@ -90,7 +91,7 @@ class Visitor:
 
     async def line(self, **options: Any) -> ClientConnection:
         """A new drag socket."""
-        opened = connect(f"{self.address}/knob-drag", max_size=None, **options)
+        opened = connect(f"{self.address}/knob-drag", **{**PATIENT, **options})
         return await self._open.enter_async_context(opened)
 
     def turn(self, zeta: float, component: str = "knob_console") -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 import weakref
@@ -144,3 +146,23 @@ def test_private_jobs_count_stop_and_are_forgotten_as_others() -> None:
     finished(held[0])
     jobs.forget(0)
     assert jobs.known(0) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of threads are Linux's")
+def test_a_job_and_its_threads_give_way_to_the_dials() -> None:
+    """A map of a large upload keeps every core busy for a minute."""
+
+    def priority() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def with_helper(job: Job) -> list[int]:
+        found = [priority()]
+        helper = threading.Thread(target=lambda: found.append(priority()))
+        helper.start()
+        helper.join()
+        return found
+
+    before = priority()
+    expected = min(19, before + background_jobs.NICE)
+    assert finished(Jobs(with_helper).of("one")).result == [expected, expected]
+    assert priority() == before
