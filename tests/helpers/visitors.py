@@ -32,9 +32,7 @@ class Visitor:
         self._seq = 0
 
     async def __aenter__(self) -> Visitor:
-        opened = connect(
-            f"{self.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None, ping_interval=None
-        )
+        opened = connect(f"{self.address}/_stcore/stream", **PATIENT, subprotocols=["streamlit"])
         self.stream: ClientConnection = await self._open.enter_async_context(opened)
         await self.run()
         return self
