@@ -140,7 +140,8 @@ class KnobStream:
             if self._state is None:
                 return {}
             arrays = {name: getattr(self._state, name).copy() for name in state.NAMES}
-            return {**arrays, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
+            made = {} if self._source.command is None else {"command": self._source.command.packed()}
+            return {**arrays, **made, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
 
     def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from a state_dict, knobs and switches included; refused whole where anything does not fit."""
@@ -154,6 +155,7 @@ class KnobStream:
                 raise ValueError(f"state has version {version}, expected {VERSION}")
             if str(version) == "1":
                 found = state.upgraded(found)
+            state.require_command(found.pop("command", None), self._source.command)
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
             if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):

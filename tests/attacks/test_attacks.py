@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -56,6 +57,23 @@ def test_nothing_of_a_session_is_left_when_it_is_over(app: Served) -> None:
     while asyncio.run(is_answered(message)):
         assert time.monotonic() < ends, "the session of a closed page lives on"
         time.sleep(1)
+
+
+def test_a_visitor_who_clears_the_cache_takes_nothing_from_others(app: Served) -> None:
+    """Every page may ask Streamlit for that; sessions, jobs and tokens are in no cache."""
+
+    async def visit() -> None:
+        async with Visitor(app.url) as honest, Visitor(app.url) as hostile:
+            line = await honest.line()
+            for _ in range(3):
+                message = BackMsg()
+                message.clear_cache = True
+                await hostile.send(message)
+                await honest.drag(line, 1)
+            await honest.run()
+            assert not honest.shown("exception")
+
+    asyncio.run(visit())
 
 
 @pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
