@@ -9,6 +9,7 @@ Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode`, `temperature` may be set at
 Gaps.     A frame that did not come, or has a NaN in it or in its logits, counts as the last good one, held:
           `step(None)`, or `elapsed=n` frames, or `time` in seconds with the `frame_rate`. A gap of n frames is n - 1
           held ones and then the new one. Before a stream's first good frame nothing moves and its label is -1.
+          A logit of -inf is no gap: it rules its class out.
 Failure.  A step that raises leaves the state as it was.
 """
 
