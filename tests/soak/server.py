@@ -2,7 +2,8 @@
 
     python -m tests.soak.server --seconds 1800 --lives 4 --pause 12
 
-Every server's life begins with one visit of each kind; then visits come at random, `--pause` seconds apart on average.
+Every server's life begins with one visit of each kind, and of each page where there is time, so that what is loaded for
+good is loaded; then visits come at random, `--pause` seconds apart on average.
 A life ends with a kill, in turn a polite one (SIGTERM) and a hard one (SIGKILL). At the beginning and the end of each
 life a witness opens one and the same link, turns the dials, and reads the cards: all must be the same every time.
 Printed: visits, errors, the server's memory over each life, its share of a core. Exit code 1 where there was an error,
@@ -132,11 +133,11 @@ async def live(app: Served, seconds: float, pause: float, rng: random.Random, no
     """One life of the server: every kind once, then visits at random until its time is over."""
     ends, memory = time.monotonic() + seconds, []
     notes.seen.append(await witness(app.url))
-    first = [*KINDS]
+    first = [*KINDS, *(PAGES if seconds > 60 else ())]
     while first or time.monotonic() < ends:
         kind = first.pop() if first else rng.choices([*KINDS], [often for _, often in KINDS.values()])[0]
         try:
-            await KINDS[kind][0](app.url, rng)
+            await (KINDS[kind][0](app.url, rng) if kind in KINDS else page(app.url, rng, kind))
         except (AssertionError, OSError, TimeoutError, WebSocketException, KeyError, ValueError) as error:
             notes.errors.append(f"{kind}: {type(error).__name__}: {str(error)[:300]}")
         notes.visits[kind] += 1
