@@ -25,7 +25,7 @@ from tools.screenshots import ROOT, Served, served, started
 
 ROOM = 100.0  # MB
 COMPUTED = "method=knob-ode&model=1&content=fixed&image=3&frames=60&realisations=1&seed={}"
-TURNS = 20
+TURNS = 4
 
 
 def logits(megabytes: float) -> bytes:
@@ -98,7 +98,10 @@ def measure(app: Served, hostile: int, count: int, megabytes: float, seconds: fl
     start = resident(app.pid)
     print(f"{start:.0f} MB at the start: everything loaded, nobody there", flush=True)
     most = asyncio.run(visit_all(app, hostile, count, megabytes))
-    print(f"{most:.0f} MB at the most, with {count} visitors of {megabytes:g} MB and {hostile} hostile sockets")
+    print(
+        f"{most:.0f} MB at the most, with {count} visitors of {megabytes:g} MB and {hostile} hostile sockets",
+        flush=True,
+    )
     ends = time.monotonic() + seconds
     while (left := ends - time.monotonic()) > 0:
         time.sleep(min(60.0, left))
