@@ -9,6 +9,7 @@ import change_branches
 import numpy as np
 import pytest
 
+from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
 from app.figures import map_figures
 from app.figures.packed import unpack
@@ -68,6 +69,7 @@ def test_equal_requests_are_one_job_and_knobs_and_goals_do_not_matter() -> None:
     a = map_job.request((STREAM,), Settings(zeta=2.0, on=False, goals=GOALS, frame_rate=5.0), shipped=False)
     assert a == map_job.request((STREAM,), Settings(), shipped=False) and hash(a)
     assert a != map_job.request((STREAM,), Settings(memory="plain"), shipped=False)
+    assert a.private and not map_job.request((STREAM,), Settings(), shipped=True).private  # the first are a visitor's
     assert a != map_job.request((replace(STREAM, id="other"),), Settings(), shipped=False)
 
 
@@ -93,7 +95,8 @@ def test_cards_say_met_and_missed_in_words_and_sign(charted: Charted) -> None:
 def test_the_map_has_a_mark_for_home_a_and_now_at_their_places(charted: Charted) -> None:
     pin = Settings(zeta=3.0, omega_n=0.02)
     spec, _ = tune_display.figures(
-        shown(charted, pin=pin, settings=Settings(zeta=0.05, omega_n=3.0)), tune_display.at(charted, 0.05, 3.0)
+        shown(charted, pins=Pins().press(pin), settings=Settings(zeta=0.05, omega_n=3.0)),
+        tune_display.at(charted, 0.05, 3.0),
     )
     places = {t["name"]: (unpack(t["x"])[0], unpack(t["y"])[0]) for t in spec["figure"]["data"] if t.get("marker")}
     assert places["A"] == (0, PLACES - 1) and places["now"] == (PLACES - 1, 0)
