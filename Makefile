@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 WORKERS ?= 2 # processes that share the tests outside the browser
+BROWSERS ?= 3 # processes that share the tests in the browser, which wait half of their time
 
 .PHONY: app test quick lint types javascript unit browser bench docs lock screenshots clean
 
@@ -15,7 +16,7 @@ app: $(VENV)/.run
 test: lint types javascript unit browser
 
 quick: lint types
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow and not browser'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow and not browser'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -36,11 +37,12 @@ node_modules/.made: package.json package-lock.json
 	touch $@
 
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not browser'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not browser'
 
-# One process and nothing beside it: these tests drag knobs and wait for pictures.
+# Tests marked `alone` measure how fast the page answers: one process, and nothing beside it.
 browser: $(VENV)/.dev
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -n $(BROWSERS) --dist worksteal -m 'browser and not alone'
+	$(BIN)/python -m pytest -m 'browser and alone'
 
 # Speed as ratios within one run, on one thread; wants an otherwise idle machine.
 bench: $(VENV)/.dev

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from knob_core import files
 from knob_core.assets import ASSETS, ROOT
 
 FOLDER = ASSETS / "screenshots"
@@ -165,10 +166,8 @@ def take(chrome: Any, url: str, shot: Shot, folder: Path = FOLDER) -> Path:
     page.goto(f"{url}/{shot.page}")
     page.wait_for_selector(READY, timeout=60_000)
     shot.act(page)
-    folder.mkdir(parents=True, exist_ok=True)
-    path, part = folder / f"{shot.name}.png", folder / f"{shot.name}.part.png"
-    page.screenshot(path=part)
-    part.replace(path)
+    path = folder / f"{shot.name}.png"
+    files.write_bytes(path, page.screenshot())
     page.close()
     return path
 

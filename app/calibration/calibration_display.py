@@ -11,8 +11,9 @@ from app.calibration.measured import EDGES, Measured
 from app.calibration.predictions import ShownPredictions
 from app.figures import calibration_figures as draw
 from app.figures.figure_parts import axis
+from knob_core.metrics import quartiles
 from knob_core.probes.temperature import rank_correlation
-from knob_core.reset_mode import Fused, cell_scores, quartiles
+from knob_core.reset_mode import Fused, cell_scores
 
 
 def update(shown: ShownPredictions, now: Measured, before: Measured, others: Alternatives) -> dict[str, Any]:

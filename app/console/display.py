@@ -9,7 +9,7 @@ import numpy as np
 
 from app.console import readouts
 from app.console.console_state import ConsoleState
-from app.console.outcome import Outcome, quartiles
+from app.console.outcome import Outcome
 from app.console.panels import PANELS, PanelInput, panel
 from app.console.panels.panel_input import Judged
 from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
@@ -19,6 +19,7 @@ from app.console.shown_stream import ShownStream
 from app.figures import scope
 from app.figures.bode_plot import UNITS
 from knob_core.goals import KINDS
+from knob_core.metrics import quartiles
 
 LEGEND = {  # kind: [label, help]
     "now": ["median of the paths", "A path is one draw of the noise over the same picture; this is their median"],

@@ -10,11 +10,12 @@ import numpy as np
 
 from app.console import display
 from app.console.console_state import ConsoleState
-from app.console.outcome import evaluate, quartiles
+from app.console.outcome import evaluate
 from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import painted
 from app.figures.packed import unpack
+from knob_core.metrics import quartiles
 
 
 def csv_text(state: ConsoleState, stream: ShownStream) -> str:

@@ -10,6 +10,7 @@ import browser as real
 import made_cells
 import made_results
 import made_streams
+import pages
 import pytest
 
 
@@ -51,16 +52,16 @@ def chrome() -> Iterator[Any]:
 
 @pytest.fixture
 def page(chrome: Any) -> Iterator[Any]:
-    """A page of 1280 x 800; an error in the page or on its console fails the test."""
-    context = chrome.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(real.PATIENCE)
-    page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-    yield page
-    context.close()
-    assert not faults
+    """An empty tab of 1280 x 800, used before; an error in the page or on its console fails the test."""
+    with pages.tab(chrome) as page:
+        yield page
+
+
+@pytest.fixture
+def new_page(chrome: Any) -> Iterator[Any]:
+    """The same in a tab of its own: for tests that intercept messages or measure memory."""
+    with pages.tab(chrome, new=True) as page:
+        yield page
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ globalThis.knobPart = (has) => {
 
 def open_console(page: Any, url: str) -> None:
     """Go there and wait until the display has been drawn."""
-    page.add_init_script(PARTS)
     page.set_default_timeout(PATIENCE)
     page.goto(url)
+    page.evaluate(PARTS)
     page.wait_for_selector('[data-testid="stApp"][data-test-connection-state="CONNECTED"]')
     page.wait_for_selector(".display[data-updates]")
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
