@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from app.calibration.cell_measures import EDGES, Measured
 from app.calibration.comparison import Alternatives, cards, comparison
-from app.calibration.measured import EDGES, Measured
 from app.calibration.predictions import ShownPredictions
 from app.figures import calibration_figures as draw
 from app.figures.figure_parts import axis

@@ -112,7 +112,7 @@ def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeU
         shown = np.where(gap, -1, shown)
         shapes = [*scope.turn_spans(state.live.spans(stream.frames)), scope.newest_frame(outcome.newest)]
         legend.append("turn")
-    traces = scope.moving(g, p, shown, wrong)
+    traces = scope.turned_traces(g, p, shown, wrong)
     axes: dict[str, Any] = {}
     if outcome.pinned is not None:
         a = outcome.pinned

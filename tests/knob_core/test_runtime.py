@@ -19,7 +19,7 @@ from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.goals import Goals
-from knob_core.response import State, respond
+from knob_core.response import ResponseState, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
@@ -109,7 +109,7 @@ def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
 def test_switches_flipped_on_the_way_do_the_same_in_the_batch(method):
     """Live mode is `respond` piece by piece: behind a switch, gate and memory go on as they do here."""
     model, images, b = seen(method, 12)
-    stream, past = KnobStream(model, streams=STREAMS), State()
+    stream, past = KnobStream(model, streams=STREAMS), ResponseState()
     for t in range(12):
         flipped = ({}, {"memory": False}, {"mode": "reset"}, {"on": False}, {}, {})[t // 2]
         chosen = Settings(zeta=0.3, omega_n=0.5, **flipped)
