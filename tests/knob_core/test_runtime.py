@@ -25,16 +25,10 @@ from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
 from knob_core.wrap.command import Command
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 STREAMS, FRAMES, CLASSES = 3, 40, 7
 FIELDS = ("probabilities", "label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def branches(seed: int = 0, frames: int = FRAMES) -> Branches:

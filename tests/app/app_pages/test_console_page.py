@@ -239,17 +239,22 @@ def test_a_stream_that_cannot_be_computed_is_named(assets: Path) -> None:
     assert console(at).settings.zeta == 0.3
 
 
+def assert_asked_for(at: AppTest) -> None:
+    """A stream was asked for, and cannot be had here: there is no checkpoint."""
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "checkpoint" in warnings(at)
+    assert not at.exception
+
+
 def test_shape_form(assets: Path) -> None:
     at = opened()
     at.number_input(key="shape_step_high").set_value(3.0)
     (submit,) = [b for b in at.button if b.label == "Make this stream"]
     submit.click().run()
-    for _ in range(50):
-        at.run()
-        if at.warning:
-            break
-    assert "checkpoint" in warnings(at)  # it was asked for, and cannot be had here
-    assert not at.exception
+    assert_asked_for(at)
 
 
 def test_drawn_by_hand(assets: Path) -> None:
@@ -398,12 +403,7 @@ def test_bad_severities_are_named(assets: Path, content: bytes, says: str) -> No
 
 def test_uploaded_severities_are_asked_for(assets: Path) -> None:
     at = upload(opened(), "severities", b"severity\n1\n4.5\n", "mine.csv")
-    for _ in range(50):
-        at.run()
-        if at.warning:
-            break
-    assert "checkpoint" in warnings(at)  # it was asked for, and cannot be had here
-    assert not at.exception
+    assert_asked_for(at)
 
 
 def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
