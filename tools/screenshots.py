@@ -57,7 +57,7 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Linux: the kernel ends this process when the one that started it ends, even if that was killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -66,7 +66,7 @@ def _end_with_parent() -> None:
 def started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
     """A process in the project's folder that does not outlive this one."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=_end_with_parent, **quiet)
+    return subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=end_with_parent, **quiet)
 
 
 @contextmanager

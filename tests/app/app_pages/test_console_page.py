@@ -87,7 +87,7 @@ def test_it_opens_with_the_preferred_stream(assets: Path) -> None:
     assert (choice.method, choice.corruption, choice.schedule) == ("knob-ode", "shot_noise", "step")
     assert choice.content == "mixed" and at.session_state["shown"].cuts == [20, 40, 60, 80, 100]
     assert not at.warning and not at.error
-    assert len(at.get("bidi_component")) >= 3  # console, tape, sketch
+    assert len(at.get("bidi_component")) >= 3  # console, images, sketch
     assert len(opened(content="fixed").get("bidi_component")) >= 4  # and the gallery
 
 
@@ -430,7 +430,7 @@ def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:
 
 
 def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream on its way has a bar and a way out, and the board stays on what it showed."""
+    """A stream on its way has a bar and a way out, and the display stays on what it showed."""
     import threading
 
     from app.console import compute_stream

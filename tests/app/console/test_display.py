@@ -1,4 +1,4 @@
-"""The board's message: every number in it is knob_core's, and every panel says what it measured."""
+"""The display's update: every number in it is knob_core's, and every panel says what it measured."""
 
 from __future__ import annotations
 
