@@ -112,7 +112,7 @@ def ticked(page: Any) -> int:
 def test_every_lesson_by_keyboard_alone_from_prediction_to_verification(
     chrome: Any, school: str, tmp_path: Path
 ) -> None:
-    with opened(chrome, f"{school}/lessons?student={STUDENT}", accept_downloads=True) as page:
+    with opened(chrome, f"{school}/lessons?student={STUDENT}") as page:
         for number, (id, lesson) in enumerate(LESSONS.items(), 1):
             page.get_by_role("heading", name=f"{number}. {lesson.title}").wait_for()
             settle(page)
