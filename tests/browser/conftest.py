@@ -13,6 +13,8 @@ import made_streams
 import pages
 import pytest
 
+from app.lessons import summary_code
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real.Served]:
@@ -39,6 +41,15 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = made_cells.assets(tmp_path_factory.mktemp("made") / "assets")
     made_results.write(folder / "results")
     with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(folder)) as running:
+        yield running.url
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Iterator[str]:
+    """The address of the app on what ships, as a teacher serves it, with a class key."""
+    if real.chromium() is None:
+        pytest.skip(real.HOW)
+    with real.served(real.ROOT / "app" / "main.py", **{summary_code.VARIABLE: real.CLASS_KEY}) as running:
         yield running.url
 
 
