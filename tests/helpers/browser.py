@@ -10,8 +10,8 @@ from typing import Any
 from knob_core.assets import ROOT
 from tools.screenshots import HOW, Served, browser, chromium, served
 
-__all__ = ["CLASS_KEY", "HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
-           "served", "settle", "value"]  # fmt: skip
+__all__ = ["CLASS_KEY", "HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message",
+           "open_console", "served", "settle", "value"]  # fmt: skip
 
 CLASS_KEY = "the key of this class"  # of lessons that a teacher serves
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
