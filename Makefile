@@ -13,7 +13,10 @@ BROWSERS ?= 3 # processes that share the tests in the browser, which wait half o
 app: $(VENV)/.run
 	$(BIN)/python -m streamlit run app/main.py
 
-test: lint types javascript unit browser
+test: $(VENV)/.dev
+	$(MAKE) --jobs=2 lint types javascript
+	$(MAKE) unit
+	$(MAKE) browser
 
 quick: lint types
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow and not browser'
