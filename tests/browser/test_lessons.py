@@ -41,7 +41,7 @@ def near_miss(id: str) -> dict[str, float]:
 TO_WANTED = """(wanted) => {
   let now = document.activeElement;
   while (now?.shadowRoot?.activeElement) now = now.shadowRoot.activeElement;
-  if (now === wanted) return "";
+  if (now === wanted || (now?.type === "radio" && now.name === wanted.name)) return "";
   const path = (el) => (el ? [...path(el.getRootNode().host), el] : []);
   const [from, to] = [path(now ?? document.body), path(wanted)];
   const k = from.findIndex((el, i) => el !== to[i]);
@@ -51,7 +51,7 @@ TO_WANTED = """(wanted) => {
 
 
 def tab_to(page: Any, wanted: Any) -> None:
-    """Press Tab, or Shift and Tab, until the wanted control has the focus: no mouse, no shortcut."""
+    """Press Tab, or Shift and Tab, until the wanted control, or its group of radios, has the focus: no mouse."""
     for _ in range(80):
         if not (key := wanted.evaluate(TO_WANTED)):
             return
@@ -67,10 +67,12 @@ def predict(page: Any, id: str) -> None:
     """Answer the question before the lesson, by keys."""
     asked = LESSONS[id].prediction
     if asked.choices:
-        tab_to(page, page.get_by_role("radio").first)
+        radios = page.get_by_role("radio")
+        tab_to(page, radios.first)  # or another of the group: one of them has the focus
         page.keyboard.press("Space")
-        for _ in range(int(asked.right)):
-            page.keyboard.press("ArrowDown")
+        further = int(asked.right) - radios.evaluate_all("all => all.indexOf(document.activeElement)")
+        for _ in range(abs(further)):
+            page.keyboard.press("ArrowDown" if further > 0 else "ArrowUp")
     else:
         tab_to(page, page.get_by_role("spinbutton").first)
         page.keyboard.type(f"{asked.right:g}")
