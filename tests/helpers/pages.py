@@ -41,6 +41,7 @@ class Tab:
     def clear(self) -> None:
         """Leave nothing to the next test but the browser's caches."""
         self.page.mouse.up()
+        self.page.unroute_all()
         if self.page.url.startswith("http"):
             self.page.evaluate("localStorage.clear(), sessionStorage.clear()")
         self.page.goto("about:blank")
@@ -82,9 +83,22 @@ def tab(
 
 
 @contextmanager
+def _window(chrome: Any, options: dict[str, Any]) -> Iterator[Any]:
+    """A window of its own, with any options of Playwright's contexts: touch, high contrast."""
+    context = chrome.new_context(**{"viewport": SIZE, **options})
+    taken = Tab(context)
+    try:
+        yield taken.page
+    finally:
+        context.close()
+    assert not taken.faults, taken.faults
+
+
+@contextmanager
 def opened(chrome: Any, address: str, **options: Any) -> Iterator[Any]:
-    """The page at an address, at rest; see `tab`."""
-    with tab(chrome, **options) as page:
+    """The page at an address, at rest; see `tab`. Options that a tab cannot change make a window of its own."""
+    usual = options.keys() <= {"viewport", "color_scheme", "new"}
+    with tab(chrome, **options) if usual else _window(chrome, options) as page:
         page.goto(address)
         settle(page)
         yield page
