@@ -10,10 +10,7 @@ import browser as real
 import made_cells
 import made_results
 import made_streams
-import pages
 import pytest
-
-from app.lessons import summary_code
 
 
 @pytest.fixture(scope="session")
@@ -45,15 +42,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def shipped() -> Iterator[str]:
-    """The address of the app on what ships, as a teacher serves it, with a class key."""
-    if real.chromium() is None:
-        pytest.skip(real.HOW)
-    with real.served(real.ROOT / "app" / "main.py", **{summary_code.VARIABLE: real.CLASS_KEY}) as running:
-        yield running.url
-
-
-@pytest.fixture(scope="session")
 def chrome() -> Iterator[Any]:
     if real.chromium() is None:
         pytest.skip(real.HOW)
@@ -63,16 +51,16 @@ def chrome() -> Iterator[Any]:
 
 @pytest.fixture
 def page(chrome: Any) -> Iterator[Any]:
-    """An empty tab of 1280 x 800, used before; an error in the page or on its console fails the test."""
-    with pages.tab(chrome) as page:
-        yield page
-
-
-@pytest.fixture
-def new_page(chrome: Any) -> Iterator[Any]:
-    """The same in a tab of its own: for tests that intercept messages or measure memory."""
-    with pages.tab(chrome, new=True) as page:
-        yield page
+    """A page of 1280 x 800; an error in the page or on its console fails the test."""
+    context = chrome.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(real.PATIENCE)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    yield page
+    context.close()
+    assert not faults
 
 
 @pytest.fixture

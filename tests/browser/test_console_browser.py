@@ -28,7 +28,6 @@ def test_it_fits_the_screen(console: Any) -> None:
         assert box["y"] >= 0 and box["y"] + box["height"] <= 800 and box["x"] + box["width"] <= 1280, selector
 
 
-@pytest.mark.alone
 def test_a_drag_moves_the_display_and_not_the_script(console: Any) -> None:
     """24 updates/s on an idle machine, and never less than 4 in the best of several drags on a busy one."""
     before = message(console)["runs"]
@@ -342,21 +341,24 @@ def test_a_hostile_link_is_named_and_harmless(app: str, page: Any) -> None:
     drag(page, "ζ", 0.4)
 
 
-def test_bad_uploads_are_named(console: Any) -> None:
-    for content, says in (
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
         (b"1\nnan\n3\n", "line 2: 'nan' is not a severity"),
         (b"", "empty"),
         (b"\x00\x01\x02\xff" * 50, "not UTF-8 text"),
         (b"1\n" * 200_000, "more than"),
         (b"a,b\n1,2\n", "none is headed 'severity'"),
-    ):
-        console.get_by_role("button", name="Shape", exact=True).click()
-        files = [{"name": "mine.csv", "mimeType": "text/csv", "buffer": content}]
-        console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(files)
-        console.get_by_text(re.compile(re.escape(says))).first.wait_for()
-        console.keyboard.press("Escape")
-        console.get_by_test_id("stPopoverBody").wait_for(state="detached")
-        drag(console, "ζ", 0.3)
+    ],
+    ids=["nan", "empty", "binary", "huge", "columns"],
+)
+def test_bad_uploads_are_named(console: Any, content: bytes, says: str) -> None:
+    console.get_by_role("button", name="Shape", exact=True).click()
+    files = [{"name": "mine.csv", "mimeType": "text/csv", "buffer": content}]
+    console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(files)
+    console.get_by_text(re.compile(re.escape(says))).first.wait_for()
+    console.keyboard.press("Escape")
+    drag(console, "ζ", 0.3)
 
 
 def test_csv_upload_becomes_a_stream(console: Any, csv_file: Path) -> None:
@@ -462,6 +464,25 @@ def test_touch(app: str, chrome: Any) -> None:
     assert value(page, "ζ") > 1
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
     context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(820, 1180), (1024, 768), (1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, scheme: str) -> None:
+    page = chrome.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    open_console(page, app)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".display").get_attribute("data-theme") == scheme
+    controls, display = page.locator(".controls").bounding_box(), page.locator(".display").bounding_box()
+    beside = controls["x"] + controls["width"] <= display["x"]
+    above = controls["y"] + controls["height"] <= display["y"]
+    assert beside or above
+    inside = page.evaluate(
+        "[...knobPart('knobs').box.querySelectorAll('*')].every((el) => el.getBoundingClientRect().right <= "
+        "knobPart('knobs').box.getBoundingClientRect().right + 1)"
+    )
+    assert inside
+    page.close()
 
 
 def test_foreign_text_in_a_warning_is_no_link(app: str, page: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,9 @@ pytestmark = pytest.mark.browser
 TOKENS = {"operator": "operator-token-of-the-test", "viewer": "viewer-token-of-the-test"}
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    """One for all tests here; the one that kills it comes last."""
-    running = RunningService(tmp_path_factory.mktemp("service"), TOKENS)
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[RunningService]:
+    running = RunningService(tmp_path, TOKENS)
     running.start()
     send(running, 40)
     yield running

@@ -13,12 +13,6 @@ pytestmark = pytest.mark.browser
 GROWTH = 12e6  # bytes that caches may still fill after the warm-up; 200 leaked messages alone would be more
 
 
-@pytest.fixture
-def page(new_page: Any) -> Any:
-    """A tab that no other test uses: its memory is measured."""
-    return new_page
-
-
 def turn(page: Any, count: int) -> None:
     """Turn the knobs `count` times, each turn answered and drawn before the next."""
     page.evaluate(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
+import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -13,8 +13,6 @@ from typing import Any
 import browser as real
 import pytest
 from pages import opened
-
-from tools.screenshots import started
 
 pytestmark = pytest.mark.browser
 NGINX = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
@@ -42,7 +40,7 @@ def behind(app: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         f"daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\n"
         f"http {{ access_log off; {places}\ninclude /etc/nginx/mime.types;\n{site}\n}}\n"
     )
-    process = started([NGINX, "-p", str(folder), "-c", str(path)], dict(os.environ))
+    process = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(path)], stderr=subprocess.DEVNULL)
     try:
         for _ in range(100):
             try:

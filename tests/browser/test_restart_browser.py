@@ -53,12 +53,11 @@ class Server:
             self.process.wait(10)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """It runs whenever a test begins or ends."""
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
     if real.chromium() is None:
         pytest.skip(real.HOW)
-    running = Server(made_streams.assets(tmp_path_factory.mktemp("made") / "assets"))
+    running = Server(made_streams.assets(tmp_path / "assets"))
     running.start()
     yield running
     running.kill()
@@ -70,7 +69,6 @@ def test_dial_cards_and_curves_agree_again(
     server: Server, chrome: Any, turned_before: bool, turned_meanwhile: bool
 ) -> None:
     page = chrome.new_page(viewport={"width": 1280, "height": 800})  # errors of the lost connection are expected
-    page.add_init_script(real.PARTS)
     real.open_console(page, server.url)
     if turned_before:
         page.get_by_role("button", name="nervous").click()

@@ -1,43 +1,69 @@
-"""The console from a phone to a large screen: nothing overlaps, nothing sticks out, and the space is used."""
+"""Screens from a phone to a large one, and a page at twice its size: nothing overlaps, nothing sticks out."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from pages import in_both_themes, opened
-from screens import PHONE, SIZES, TABLET, every_size
+from pages import drawn, opened, settle
 
 pytestmark = pytest.mark.browser
 
-CONTROLS_INSIDE = """() => { const box = knobPart("knobs").box, right = box.getBoundingClientRect().right;
-  return [...box.querySelectorAll("*")].every((el) => el.getBoundingClientRect().right <= right + 1); }"""
+SIZES = [(360, 740), (640, 400), (700, 900), (768, 1024), (1280, 720), (1920, 1080), (2560, 1440)]  # 640: 1280 at 200 %
+OUTSIDE = """() => {
+  const found = [];
+  const walk = (root) => {
+    for (const el of root.querySelectorAll("*")) {
+      const box = el.getBoundingClientRect();
+      if (box.width && box.right > innerWidth + 1 && el.matches("button, input, select, svg, canvas, label, p, h1, h2"))
+        found.push(`${el.tagName} ${el.textContent.slice(0, 30)} ends at ${Math.round(box.right)}`);
+      if (el.shadowRoot) walk(el.shadowRoot);
+    }
+  };
+  walk(document.querySelector("[data-testid=stMain]"));
+  return found;
+}"""
+OVERLAPS = """() => {
+  const box = knobPart("knobs").box;
+  const parts = [...box.querySelectorAll(".knob-name, .knob-value, .knob svg, .regime, .regime-text, button, select")];
+  const seen = parts.map((el) => [el, el.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
+  const shared = (p, q, low, high) => Math.min(p[high], q[high]) - Math.max(p[low], q[low]);
+  const over = ([a, p], [b, q]) =>
+    !a.contains(b) && !b.contains(a) && shared(p, q, "left", "right") > 1 && shared(p, q, "top", "bottom") > 1;
+  const pairs = seen.flatMap((a, i) => seen.slice(i + 1).map((b) => [a, b]));
+  return pairs.filter(([a, b]) => over(a, b)).map(([[a], [b]]) => [a.outerHTML, b.outerHTML]);
+}"""
 
 
 def test_console(chrome: Any, app: str) -> None:
     with opened(chrome, app) as page:
         page.wait_for_selector(".display[data-updates]")
-        for scheme in in_both_themes(page):
-            assert page.locator(".display").get_attribute("data-theme") == scheme
-            for width, height in every_size(page, SIZES if scheme == "light" else [TABLET, (1280, 800)]):
-                assert page.evaluate(CONTROLS_INSIDE), (width, height)
-                parts = (".controls", ".display", ".dials", ".readouts", ".st-key-row")
-                boxes = {name: page.locator(name).bounding_box() for name in parts}
-                ends = {name: box["y"] + box["height"] for name, box in boxes.items()}
-                beside = boxes[".controls"]["x"] + boxes[".controls"]["width"] <= boxes[".display"]["x"]
-                assert beside or ends[".controls"] <= boxes[".display"]["y"], (width, height)
-                if height >= 720 and (width, height) != PHONE:
-                    assert ends[".readouts"] <= height, (width, height)
-                if (width, height) == PHONE:  # both dials, and the first two rows of read-outs
-                    assert ends[".dials"] <= 300 and boxes[".readouts"]["y"] <= 500
-                if width >= 1280:
-                    assert ends[".st-key-row"] <= height, (width, height)
-                if height >= 1000 and width >= 1500:
-                    assert ends[".st-key-row"] >= 0.65 * height, "a large screen is used"
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(300)
+            assert page.evaluate(OUTSIDE) == [], (width, height)
+            assert page.evaluate(OVERLAPS) == [], (width, height)
+            boxes = {name: page.locator(name).bounding_box() for name in (".dials", ".readouts", ".st-key-row")}
+            ends = {name: box["y"] + box["height"] for name, box in boxes.items()}
+            if height >= 720 and width != 360:
+                assert ends[".readouts"] <= height, (width, height)
+            if (width, height) == (360, 740):  # both dials, and the first two rows of read-outs
+                assert ends[".dials"] <= 300 and boxes[".readouts"]["y"] <= 500
+            if width >= 1280:
+                assert ends[".st-key-row"] <= height, (width, height)
+            if height >= 1000 and width >= 1500:
+                assert ends[".st-key-row"] >= 0.65 * height, "a large screen is used"
 
 
-def test_a_page_that_opens_dark_is_painted_dark(chrome: Any, app: str) -> None:
-    with opened(chrome, app, color_scheme="dark") as page:
-        page.wait_for_selector(".display[data-updates]")
-        assert page.locator(".display").get_attribute("data-theme") == "dark"
-        assert page.locator(".controls").get_attribute("data-theme") == "dark"
+@pytest.mark.parametrize("name", ["calibration", "learning", "results", "your_stream", "about"])
+def test_other_pages(chrome: Any, house: str, name: str) -> None:
+    with opened(chrome, f"{house}/{name}") as page:
+        if name == "calibration":
+            drawn(page)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(300)
+            settle(page)
+            assert page.evaluate(OUTSIDE) == [], (width, height)
+            if name == "calibration":
+                assert page.evaluate(OVERLAPS) == [], (width, height)

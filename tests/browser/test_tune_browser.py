@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,15 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[str]:
+    """The app on what ships."""
+    if real.chromium() is None:
+        pytest.skip(real.HOW)
+    with real.served(real.ROOT / "app" / "main.py") as running:
+        yield running.url
 
 
 class Clicks:

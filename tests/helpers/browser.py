@@ -10,10 +10,9 @@ from typing import Any
 from knob_core.assets import ROOT
 from tools.screenshots import HOW, Served, browser, chromium, served
 
-__all__ = ["CLASS_KEY", "HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message",
-           "open_console", "served", "settle", "value"]  # fmt: skip
+__all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
+           "served", "settle", "value"]  # fmt: skip
 
-CLASS_KEY = "the key of this class"  # of lessons that a teacher serves
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 
 # Our components keep their part on the shadow root they live in.
@@ -29,9 +28,9 @@ globalThis.knobPart = (has) => {
 
 def open_console(page: Any, url: str) -> None:
     """Go there and wait until the display has been drawn."""
+    page.add_init_script(PARTS)
     page.set_default_timeout(PATIENCE)
     page.goto(url)
-    page.evaluate(PARTS)
     page.wait_for_selector('[data-testid="stApp"][data-test-connection-state="CONNECTED"]')
     page.wait_for_selector(".display[data-updates]")
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
