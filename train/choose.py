@@ -176,7 +176,8 @@ def compare(
             figures, nll = judge(model, judged)
             first = nll if first is None else first
             behind = clustered.mean(nll - first)
-            about: dict[str, Any] = {"encoder": SHORT if encoder is None else FINISHED, "variant": name, "left_out": left_out}
+            which = SHORT if encoder is None else FINISHED
+            about: dict[str, Any] = {"encoder": which, "variant": name, "left_out": left_out}
             rows.append({**about, **figures, "less_first": behind.value, "error": behind.error})
             if not place.quiet:
                 print(f"{left_out:14} {name:46} " + "  ".join(f"{k} {v:.3f}" for k, v in figures.items()), flush=True)
