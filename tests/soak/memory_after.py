@@ -61,8 +61,8 @@ async def honest(url: str, name: str, content: bytes, stay: asyncio.Event) -> No
         await stay.wait()
 
 
-async def visit_all(app: Served, hostile: int, count: int, megabytes: float) -> float:
-    """Everybody at once; the most memory that was seen."""
+async def visit_all(app: Served, hostile: int, count: int, megabytes: float, seconds: float) -> float:
+    """Everybody at once, for so many seconds at least; the most memory that was seen."""
     stay, most, content = asyncio.Event(), resident(app.pid), logits(megabytes)
     async with Visitor(app.url) as bad:
         address, token = bad.address, bad.tokens["knob_console"]
@@ -70,7 +70,7 @@ async def visit_all(app: Served, hostile: int, count: int, megabytes: float) -> 
         with started(flooding, dict(os.environ)) as flood:
             visits = [asyncio.create_task(honest(app.url, f"{i}.npz", content, stay)) for i in range(count)]
             computing = asyncio.create_task(computed(app.url, 11))
-            ends = time.monotonic() + 30
+            ends = time.monotonic() + seconds
             while time.monotonic() < ends or not computing.done():
                 most = max(most, resident(app.pid))
                 await asyncio.sleep(1)
@@ -97,7 +97,7 @@ def measure(app: Served, hostile: int, count: int, megabytes: float, seconds: fl
     time.sleep(forgotten)
     start = resident(app.pid)
     print(f"{start:.0f} MB at the start: everything loaded, nobody there", flush=True)
-    most = asyncio.run(visit_all(app, hostile, count, megabytes))
+    most = asyncio.run(visit_all(app, hostile, count, megabytes, max(2.0, seconds / 20)))
     print(
         f"{most:.0f} MB at the most, with {count} visitors of {megabytes:g} MB and {hostile} hostile sockets",
         flush=True,
