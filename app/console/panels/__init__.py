@@ -1,4 +1,4 @@
-"""The open panel: Step, Bode, Poles, Reliability, Spring. Each is one file: a figure, a small table and one sentence.
+"""The open panel: Step, Bode, Poles, Reliability, Spring, Compare. Each is one file: a figure or a table, a sentence.
 
 Numbers come from knob_core, pictures from app.figures. A registry is a dict: the tabs are its keys.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.console.panels import bode_panel, poles_panel, reliability_panel, spring_panel, step_panel
+from app.console.panels import bode_panel, compare_panel, poles_panel, reliability_panel, spring_panel, step_panel
 from app.console.panels.panel_input import PanelInput
 
 __all__ = ["PANELS", "PanelInput", "panel"]
@@ -19,6 +19,7 @@ PANELS = {  # id: (label, help)
     "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
     "reliability": ("Reliability", "How often answers are right, by how sure they are: over this stream, as it is now"),
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
+    "compare": ("Compare", "The settings that you pinned, side by side, with all measures"),
 }
 _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "step": step_panel.content,
@@ -26,6 +27,7 @@ _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "poles": poles_panel.content,
     "reliability": reliability_panel.content,
     "spring": spring_panel.content,
+    "compare": compare_panel.content,
 }
 
 
