@@ -59,7 +59,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
     rows = stream.rows()
     shown = PanelInput(
         state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
-        stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe, stream.attentive,
+        stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe,
         _judged(stream, outcome) if state.view.panel == "reliability" else None, outcome.compared, state.view.sort,
     )  # fmt: skip
     now, pin = state.now or outcome.without_knob, state.pins.shown
