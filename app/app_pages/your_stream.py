@@ -40,6 +40,10 @@ may lie beside them.
 Your files stay in the server's memory until you press *Forget this stream*, or until some minutes after you close the
 page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
 """.replace("LIMITS", upload_limits.words(MOST_MB))
+WHOSE = (
+    "Knobs, memory and goals are the console's: what you set here is set there, and on Tune. Stream and model are this "
+    "page's own, and the console keeps its own."
+)
 
 
 def own_controller() -> ConsoleController:
@@ -78,7 +82,7 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
             show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
-        st.session_state["own_problem"] = str(error)
+        st.session_state["own_problem"] = f"{title} cannot be used: {error}. Formats says which files are accepted."
 
 
 def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None) -> None:
@@ -169,7 +173,14 @@ def fitted(found: Fit | None) -> None:
         return
     st.caption(found.words)
     rows = pd.DataFrame([asdict(row) for row in found.table])
-    rows.columns = ["on unseen streams", "NLL", "accuracy", "excess flips", "delay, frames", "confident errors"]
+    rows.columns = [
+        "on unseen streams",
+        "NLL",
+        "accuracy",
+        "excess flips",
+        "delay, frames",
+        "confident errors per 100 frames",
+    ]
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
 
 
@@ -210,12 +221,12 @@ if st.session_state.get("own_stream") is not None:
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
-        st.markdown(FORMATS)
+        st.markdown(f"{FORMATS}\n{WHOSE}")
     else:
         above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
-            st.caption(" ".join(st.session_state["own_notes"]))
+            st.caption(" ".join([*st.session_state["own_notes"], WHOSE]))
             st.button(
                 "Forget this stream", key="own_forget", on_click=forget, help="Remove your files from memory at once"
             )

@@ -50,6 +50,7 @@ class ConsoleState:
     before: OperatorMeasures | None = None  # the read-outs when this turn began
     now: OperatorMeasures | None = None
     measured_stream: str = ""  # id of the stream that both are of
+    wide: bool = False  # the browser has room for further panels beside the open one
     fit_presses: int = 0
     fit_wanted: bool = False  # the button was pressed: the temperature is to be fitted to the stream on the display
     pin: Settings | None = None
@@ -128,6 +129,7 @@ class ConsoleState:
         panel, unit = view.get("panel"), view.get("unit")
         panel = panel if panel in tuple(PANELS) else self.view.panel
         self.view = View(panel, unit if unit in UNITS else self.view.unit)
+        self.wide = view.get("wide") is True
         frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
         temperature = clamp(view.get("temperature"), TEMPERATURES, self.settings.temperature)
         presses = whole(view.get("fit_presses"), self.fit_presses)
@@ -160,6 +162,7 @@ class ConsoleState:
         return {
             "panel": self.view.panel, "unit": self.view.unit, "frame_rate": self.settings.frame_rate,
             "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
+            "wide": self.wide,
             "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,
         }  # fmt: skip

@@ -28,7 +28,10 @@ class Visitor:
         self._seq = 0
 
     async def __aenter__(self) -> Visitor:
-        opened = connect(f"{self.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None)
+        # a browser does not ask whether the server is alive
+        opened = connect(
+            f"{self.address}/_stcore/stream", subprotocols=["streamlit"], max_size=None, ping_interval=None
+        )
         self.stream: ClientConnection = await self._open.enter_async_context(opened)
         await self.run()
         return self
@@ -44,13 +47,16 @@ class Visitor:
         await self.stream.send(message.SerializeToString())
         self.elements = []
         async with asyncio.timeout(PATIENCE):
-            while not await self._heard():
+            while not self._heard(await self._next()):
                 pass
 
-    async def _heard(self) -> bool:
-        """Take one message; whether it was the run's last."""
+    async def _next(self) -> ForwardMsg:
         message = ForwardMsg()
         message.ParseFromString(await self.stream.recv(decode=False))
+        return message
+
+    def _heard(self, message: ForwardMsg) -> bool:
+        """Take one message; whether it was the run's last."""
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.session_id = message.new_session.initialize.session_id

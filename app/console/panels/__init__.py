@@ -11,7 +11,7 @@ from typing import Any
 from app.console.panels import bode_panel, poles_panel, reliability_panel, spring_panel, step_panel
 from app.console.panels.panel_input import PanelInput
 
-__all__ = ["PANELS", "PanelInput", "panel"]
+__all__ = ["PANELS", "PanelInput", "beside", "panel"]
 
 PANELS = {  # id: (label, help)
     "step": ("Step", "How the gate goes to a new level: measured on a fixed picture, and by theory"),
@@ -20,6 +20,7 @@ PANELS = {  # id: (label, help)
     "reliability": ("Reliability", "How often answers are right, by how sure they are: over this stream, as it is now"),
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
 }
+BESIDE = ("step", "bode", "poles", "reliability")  # those that can stand beside the open one
 _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "step": step_panel.content,
     "bode": bode_panel.content,
@@ -27,6 +28,11 @@ _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "reliability": reliability_panel.content,
     "spring": spring_panel.content,
 }
+
+
+def beside(name: str) -> list[str]:
+    """Which two stand beside the open panel on a large screen."""
+    return [id for id in BESIDE if id != name][:2]
 
 
 def panel(name: str, shown: PanelInput, unit: str) -> dict[str, Any]:

@@ -112,15 +112,15 @@ def test_every_cell_of_the_heat_maps(folder: Path) -> None:
 def test_before_is_what_stood_before_this_turn() -> None:
     numbers = BeforeAndNow()
     first = message(Selection(), Settings(), numbers, turn=0)
-    assert dict(first["cards"][0]["rest"])["previous"] == card(first, "ece_deb")
+    assert dict(first["cards"][0]["rest"])["previous setting"] == card(first, "ece_deb")
     second = message(Selection(), Settings(omega_n=3.0), numbers, turn=1)
     third = message(Selection(), Settings(omega_n=2.0), numbers, turn=1)  # the same turn goes on
     for later in (second, third):
-        assert dict(later["cards"][0]["rest"])["previous"] == card(first, "ece_deb")
+        assert dict(later["cards"][0]["rest"])["previous setting"] == card(first, "ece_deb")
     fourth = message(Selection(), Settings(omega_n=1.0), numbers, turn=2)
-    assert dict(fourth["cards"][0]["rest"])["previous"] == card(third, "ece_deb")
+    assert dict(fourth["cards"][0]["rest"])["previous setting"] == card(third, "ece_deb")
     other = message(Selection(severities=(5,)), Settings(omega_n=1.0), numbers, turn=2)  # another selection begins anew
-    assert dict(other["cards"][0]["rest"])["previous"] == card(other, "ece_deb")
+    assert dict(other["cards"][0]["rest"])["previous setting"] == card(other, "ece_deb")
 
 
 def test_what_could_be_used_instead(folder: Path) -> None:
