@@ -85,6 +85,11 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
         st.session_state["own_problem"] = f"{title} cannot be used: {error}. Formats says which files are accepted."
 
 
+def forget_problem() -> None:
+    """The message was read."""
+    st.session_state["own_problem"] = ""
+
+
 def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None) -> None:
     """Put a stream on the display; the frame rate is the file's own, where it tells."""
     stream, notes = made
@@ -210,12 +215,13 @@ def export(stream: UploadedStream) -> None:
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 page_layout.style()
 page_layout.unseen_title("Your stream")
-row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
+row, news, stage = st.container(), st.container(key="notes"), st.container()  # news lie over the page
 with row:
     upload()
 with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+        st.button("Close", key="own_close", on_click=forget_problem, help="Take this message away")
 if st.session_state.get("own_stream") is not None:
     st.session_state["last_stream"] = "own"
 with stage:

@@ -111,7 +111,7 @@ class Display {
     });
   }
 
-  /** The window, or what surrounds the display, has another size: draw anew, with as many panels as there is room for. */
+  /** The display has another size: draw it anew, with as many panels as there is room for. */
   resized() {
     const wide = isWide(this.box.clientWidth);
     if (this.box.clientWidth && wide !== this.view.wide) this.changeView({ wide });

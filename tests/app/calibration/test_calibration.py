@@ -16,11 +16,11 @@ from streamlit.testing.v1 import AppTest
 
 from app.calibration import comparison, example_pictures, measured, predictions
 from app.calibration.calibration_controller import CalibrationController
-from app.calibration.cell_selection import SEVERITIES, Selection, from_link, to_link
+from app.calibration.cell_selection import SEVERITIES, Selection, from_link, of_model, to_link
 from app.calibration.measured import BeforeAndNow
 from app.calibration.predictions import ShownPredictions
 from app.console.console_state import ConsoleState
-from app.console.stream_choice import CORRUPTION_NAMES
+from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
 from app.figures.calibration_figures import TINT, ceiling, ladder
 from app.figures.packed import unpack
 from app.results import result_files
@@ -242,6 +242,34 @@ def test_a_selection_survives_the_link(chosen: Selection) -> None:
         chosen.method, chosen.seed, ordered, chosen.severities,
     )  # fmt: skip
     assert not problems
+
+
+def test_home_is_the_console_s_model() -> None:
+    """A link leaves it out, and names another; a model without a gate cannot be looked at here."""
+    home = of_model("ode-lite", 2)
+    assert home == Selection("ode-lite", 2) and to_link(home, home) == "" and from_link("", home) == (home, [])
+    assert from_link(to_link(Selection(), home), home)[0] == Selection()
+    assert of_model("static", 1) == Selection()
+
+
+def test_the_page_takes_the_console_s_model_until_another_is_chosen_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predictions, "ROOT", made_cells.assets(tmp_path / "two", seeds=(0, 1), samples=40))
+
+    def said(at: AppTest) -> str:
+        assert not at.exception
+        return " ".join(caption.value for caption in at.caption)
+
+    at = page().run()
+    assert "So is the model" in said(at)
+    assert "The model is not: the console shows knob-ode, seed 0" in said(
+        at.selectbox(key="cells_model").select(("knob-ode", 1)).run()
+    )
+    at.session_state["choice"] = StreamChoice(model=1)  # chosen on the console
+    assert "So is the model" in said(at.run())
+    at.session_state["choice"] = StreamChoice(model=0)
+    assert "So is the model" in said(at.run()) and at.selectbox(key="cells_model").value == ("knob-ode", 0)
 
 
 @pytest.mark.parametrize("wrong", [{"method": "static"}, {"corruptions": ()}, {"severities": (0,)}])

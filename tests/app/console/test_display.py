@@ -63,6 +63,18 @@ def test_scope_and_read_outs_are_knob_core_s(stream: ShownStream, settings: Sett
     assert beside["lag"] == (f"{m.lag63 / settings.frame_rate:.2f} s" if np.isfinite(m.lag63) else why)
 
 
+def test_a_wide_view_has_two_more_panels(stream: ShownStream) -> None:
+    state = ConsoleState()
+    assert answer(state, stream)["side_panels"] == []
+    for panel, others in (("step", ["bode", "poles"]), ("poles", ["step", "bode"]), ("spring", ["step", "bode"])):
+        state.apply_view({**state.view_taken(), "panel": panel, "wide": True})
+        message = answer(state, stream)
+        assert [shown["id"] for shown in message["side_panels"]] == others and message["view"]["wide"] is True
+        assert all(shown["figure"] for shown in message["side_panels"])
+    state.apply_view({**state.view_taken(), "wide": "yes"})  # nothing from the browser is trusted
+    assert answer(state, stream)["side_panels"] == []
+
+
 @given(st.integers(1, 9), st.integers(1, 30))
 def test_quartiles_are_numpy_s(paths: int, frames: int) -> None:
     values = np.random.default_rng(paths * 31 + frames).normal(size=(paths, frames))
