@@ -147,7 +147,7 @@ def test_high_contrast_shows_what_is_on_and_reduced_motion_stands_still(chrome: 
         looks = """(el) => { const s = getComputedStyle(el);
           return [s.backgroundColor, s.borderColor, s.borderWidth, s.outline].join(); }"""
         for on, off in (("balanced", "quick"), ("attentive", "plain"), ("continuous", "reset")):
-            styles = [page.get_by_role("button", name=name, exact=True).evaluate(looks) for name in (on, off)]
+            styles = [page.locator(".controls").get_by_text(name, exact=True).evaluate(looks) for name in (on, off)]
             assert styles[0] != styles[1], on
         tabs = [page.get_by_role("tab", name=name).evaluate(looks) for name in ("Spring", "Step")]
         assert tabs[0] != tabs[1]
