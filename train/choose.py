@@ -1,9 +1,10 @@
 """Choose how branches and gate are trained, by leaving one training corruption out: `python -m train.choose`.
 
 For each of the four training corruptions an encoder is trained without it, heads and gate of every variant are fitted
-on that encoder without it, and judged by it on held-out training images: it is unseen for all of them. Chosen is the
-variant with the lowest mean NLL of the settled gate over the four. No test image and no test corruption is looked at
-(train/PROTOCOL.md). `--encoder CHECKPOINT` judges on a finished encoder instead, which has seen all four.
+on that encoder without it, and judged by it on held-out training images: it is unseen for all of them. These encoders
+are short, so with `--encoder CHECKPOINT` a finished one, which has seen all four, is judged on in the same way. Chosen
+is the variant with the lowest mean NLL of the settled gate over all of these rows. No test image and no test corruption
+is looked at (train/PROTOCOL.md).
 """
 
 from __future__ import annotations
@@ -32,21 +33,32 @@ from train.study import Features, train_heads
 from train.training import loop, losses, selection, validation
 from train.training.batches import Loader, augment, corrupt_chunk
 from train.training.progress_bar import Progress
-from train.training.recipes import POCKET, Recipe, as_dict
+from train.training.recipes import POCKET, RECIPES, Recipe, as_dict
 
+PLAIN = {name: getattr(POCKET, name) for name in
+         ("static_reads", "static_sees", "fused_teaches", "advantage_weight", "severity_weight")}  # fmt: skip
+JOINT = {"fused_teaches": "branches"}
+NO_TARGETS = {"advantage_weight": 0.0, "severity_weight": 0.0}
 STAGES = {"static_reads": "stages"}
 CORRUPTED = {"static_sees": "corrupted"}
-VARIANTS: dict[str, dict[str, Any]] = {  # simplest first
+VARIANTS: dict[str, dict[str, Any]] = {  # what differs from PLAIN; simplest first
     "the paper's heads": {},
     "static sees corrupted images": CORRUPTED,
     "static reads stages 1-3": STAGES,
     "static reads stages 1-3, sees corrupted images": STAGES | CORRUPTED,
-    "the last, fused loss only": STAGES | CORRUPTED | {"advantage_weight": 0.0, "severity_weight": 0.0},
+    "the last, fused loss only": STAGES | CORRUPTED | NO_TARGETS,
     "the last, with the advantage target": STAGES | CORRUPTED | {"severity_weight": 0.0},
     "the last, with the severity target": STAGES | CORRUPTED | {"advantage_weight": 0.0},
+    "the paper's heads, taught together": JOINT,
+    "the paper's heads, taught together, fused loss only": JOINT | NO_TARGETS,
+    "stages 1-3, taught together": STAGES | JOINT,
+    "stages 1-3, taught together, fused loss only": STAGES | JOINT | NO_TARGETS,
+    "stages 1-3, taught together, with the advantage target": STAGES | JOINT | {"severity_weight": 0.0},
+    "stages 1-3, taught together, with the severity target": STAGES | JOINT | {"advantage_weight": 0.0},
 }
 SEVERITIES = (1.0, 2.0, 3.0, 4.0, 5.0)
 SCORE = "nll"
+SHORT, FINISHED = "short, without it", "finished"  # what a row was judged on
 
 
 class Size(NamedTuple):
@@ -55,7 +67,7 @@ class Size(NamedTuple):
     images: int = 12000  # training images that heads are fitted on, each once clean or corrupted
     epochs: int = 8  # of heads and gate
     encoder_images: int = 16000
-    encoder_epochs: int = 3
+    encoder_epochs: int = 6
 
 
 def encoder_without(left_out: str, recipe: Recipe, size: Size, seed: int, place: Workplace) -> dict[str, Tensor]:
@@ -157,22 +169,22 @@ def compare(
         judged = judging_part(body, held_images, held_labels, left_out)
         first: np.ndarray | None = None
         for name, changes in variants.items():
-            changed = replace(recipe, **changes)
+            changed = replace(recipe, **(PLAIN | changes))
             torch.manual_seed(seed)
             model = models.build("knob-ia", recipe.width, static_reads=changed.static_reads)
             train_heads(model, train, changed, size.epochs)
             figures, nll = judge(model, judged)
             first = nll if first is None else first
             behind = clustered.mean(nll - first)
-            row = {"variant": name, "left_out": left_out, **figures, "less_first": behind.value, "error": behind.error}
-            rows.append(row)
+            about = {"encoder": SHORT if encoder is None else FINISHED, "variant": name, "left_out": left_out}
+            rows.append({**about, **figures, "less_first": behind.value, "error": behind.error})
             if not place.quiet:
                 print(f"{left_out:14} {name:46} " + "  ".join(f"{k} {v:.3f}" for k, v in figures.items()), flush=True)
     return rows
 
 
 def choice(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rule: the variant with the lowest mean score over the left-out corruptions; of equals the first."""
+    """The rule: the variant with the lowest mean score over encoders and left-out corruptions; of equals the first."""
     names = dict.fromkeys(row["variant"] for row in rows)
     mean = {name: np.mean([row[SCORE] for row in rows if row["variant"] == name]) for name in names}
     return min(mean, key=lambda name: mean[name])
@@ -183,19 +195,22 @@ def work(args: argparse.Namespace) -> None:
     images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data, "train"))
     place = Workplace(torch.device("cpu"), 0, 1, args.runs, images, labels, quiet=args.quiet)
     size = Size(args.images, args.epochs, args.encoder_images, args.encoder_epochs)
-    rows = compare(place, POCKET, size, args.seed, encoder=args.encoder)
+    rows = compare(place, RECIPES[args.recipe], size, args.seed)
+    if args.encoder is not None:
+        rows += compare(place, RECIPES[args.recipe], size, args.seed, encoder=args.encoder)
     frame = result_tables.write(rows, args.out)
-    print(frame.groupby("variant", sort=False).mean(numeric_only=True).round(4).to_string())
+    print(frame.groupby(["encoder", "variant"], sort=False).mean(numeric_only=True).round(4).to_string())
     print(f"chosen: {choice(rows)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.choose", __doc__)
+    parser.add_argument("--recipe", choices=[name for name, recipe in RECIPES.items() if recipe.warm], default="robust")
     parser.add_argument("--seed", type=commands.seed, default=0)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument(
-        "--encoder", type=Path, metavar="CHECKPOINT", help="a finished encoder instead of four short ones"
+        "--encoder", type=Path, metavar="CHECKPOINT", help="a finished encoder beside the four short ones"
     )
     for name, value in Size()._asdict().items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=commands.positive, default=value)

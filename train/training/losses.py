@@ -1,7 +1,8 @@
 """What each stage minimises.
 
 Static is trained modest on everything, dynamic sharp on what is clean, and u* to know which of the two to trust:
-L = CE_ε(static) + CE(dynamic | clean) + CE(fused; branches fixed) + a BCE(u*, [CE_dyn < CE_static]) + b BCE(u*, s).
+L = CE_ε(static) + CE(dynamic | clean) + CE(fused) + a BCE(u*, [CE_dyn < CE_static]) + b BCE(u*, s),
+with the branches fixed in CE(fused) unless the recipe lets it teach them too, to complement each other.
 The study behind it: train/STUDY.md.
 """
 
@@ -92,9 +93,10 @@ def branch_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
 
 
 def gate_loss(outputs: Outputs, batch: Batch, recipe: Recipe) -> Tensor:
-    """Fused loss on fixed branches, advantage and severity targets, all through the settled gate g = sigmoid(u*)."""
+    """Fused loss, advantage and severity targets, all through the settled gate g = sigmoid(u*)."""
     z_static, z_dyn = outputs.z_static.detach(), outputs.z_dyn.detach()
-    fused = cross_entropy(fusion.fuse(z_static, z_dyn, torch.sigmoid(outputs.u_star)), batch.labels)
+    mixed = (outputs.z_static, outputs.z_dyn) if recipe.fused_teaches == "branches" else (z_static, z_dyn)
+    fused = cross_entropy(fusion.fuse(*mixed, torch.sigmoid(outputs.u_star)), batch.labels)
     ce_static, ce_dyn = (cross_entropy(z, batch.labels, reduction="none") for z in (z_static, z_dyn))
     advantage = binary_cross_entropy_with_logits(outputs.u_star, (ce_dyn < ce_static).to(outputs.u_star.dtype))
     wanted = OPEN + (SHUT - OPEN) * batch.severity / 5

@@ -1,7 +1,8 @@
 """Recipes: everything that decides a run, as visible literals.
 
 `pocket` trains a width-16 encoder once per seed (warm stage), freezes it, and fits each method's heads and gate on it.
-`robust` is the same with an encoder trained for longer on more kinds of change (train/PROTOCOL.md).
+`robust` is the same with an encoder trained for longer on more kinds of change, and branches that differ: static reads
+the encoder's stages 1 to 3, and the fused loss teaches both branches to complement each other (train/PROTOCOL.md).
 `paper` is the paper's protocol to the letter (section 4.1, appendix A): end to end, no warm stage, the cross-entropy of
 the fused output in Reset Mode and nothing else, whole severities 1-2, 1-3, 1-5, crops padded by 4 black pixels, AdamW
 on all weights, 16-bit mixed precision on a GPU. `paper-pocket` is the same at width 16 for 30 epochs, the curriculum in
@@ -46,6 +47,7 @@ CHOICES = {
     "loss": ("complementary", "fused"),
     "static_reads": STATIC_READS,
     "static_sees": ("all", "corrupted"),
+    "fused_teaches": ("command", "branches"),
     "streams_teach": ("knobs", "command"),
     "reset_form": ("literal", "normalised"),
 }
@@ -75,6 +77,7 @@ class Recipe:
     loss: str = _later("complementary")  # of gated methods (train/STUDY.md), or "fused": cross-entropy in Reset Mode
     static_reads: str = _later("features")  # or "stages": the static branch reads stages 1 to 3
     static_sees: str = _later("all")  # images, or "corrupted" ones only
+    fused_teaches: str = _later("command")  # what the fused loss trains: u* alone, or "branches" as well
     streams_teach: str = _later("knobs")  # what learns from short streams: "knobs", or "command" for u* as well
     reset_form: str = _later("literal")  # of Reset Mode (`knob_core.gates`), or "normalised" at the trained knobs
 
@@ -124,6 +127,9 @@ ROBUST = replace(
         precision="bfloat16",
     ),
     curriculum=((0.1, 3.0), (1.0, 5.0)),
+    static_reads="stages",
+    fused_teaches="branches",
+    severity_weight=0.0,
     streams_teach="command",
     reset_form="normalised",
 )

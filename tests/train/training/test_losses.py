@@ -42,6 +42,18 @@ def test_the_gate_loss_moves_the_command_and_never_the_branches() -> None:
     assert u_star.grad[0] < 0 < u_star.grad[1]  # descent opens the gate for the first and shuts it for the second
 
 
+def test_the_fused_loss_teaches_the_branches_where_the_recipe_says_so() -> None:
+    together = replace(POCKET, fused_teaches="branches", advantage_weight=0.0, severity_weight=0.0)
+    z = torch.zeros(2, 1, 10, requires_grad=True)
+    u_star = torch.tensor([2.0])
+    losses.gate_loss(Outputs(z[0], z[1], u_star), batch_of(torch.tensor([3]), torch.tensor([5.0])), together).backward()
+    assert z.grad is not None
+    share = z.grad[1, 0, 3] / z.grad[:, 0, 3].sum()  # each branch is taught by its share in the mix
+    assert float(share) == pytest.approx(float(torch.sigmoid(u_star)))
+    with pytest.raises(ValueError, match="fused_teaches must be one of command, branches, got 'all'"):
+        replace(POCKET, fused_teaches="all")
+
+
 def test_severity_alone_shuts_the_gate() -> None:
     z = torch.randn(2, 10)
     u_star = torch.zeros(2, requires_grad=True)
