@@ -1,7 +1,8 @@
 """A trained model in one file: safetensors with a readable header, never pickle.
 
-The header is one JSON object: format, method, width, num_classes, the weights of attentive memory where they were
-fitted, the form of Reset Mode where it is not the literal one, and what the trainer added (recipe, seed, metrics).
+The header is one JSON object: format, method, width, num_classes, the size of its pictures where it is not 32, the
+weights of attentive memory where they were fitted, the form of Reset Mode where it is not the literal one, and what the
+trainer added (recipe, seed, metrics).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def save(
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
         tensors[name] = (value.half() if narrow else value).contiguous().cpu()
     own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    if model.image_size != models.GatedClassifier.image_size:
+        own["image_size"] = model.image_size
     if model.reads_stages:
         own["static_reads"] = model.static_reads
     if model.attentive is not None:
@@ -74,6 +77,14 @@ def reset_reference_of(header: dict[str, Any], path: str | os.PathLike[str]) -> 
         if isinstance(kappa, float) and 0 < kappa <= 4:
             return kappa
     raise ValueError(f"{path} has reset {found!r}, expected the form 'normalised' and kappa in (0, 4]")
+
+
+def image_size_of(header: dict[str, Any], path: str | os.PathLike[str]) -> int:
+    """Pixels of a side of the pictures that the model takes; 32 where the header does not tell."""
+    found = header.get("image_size", models.GatedClassifier.image_size)
+    if isinstance(found, int) and not isinstance(found, bool) and 8 <= found <= 1024:
+        return found
+    raise ValueError(f"{path} has image_size {found!r}, expected a whole number in [8, 1024]")
 
 
 def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:
@@ -134,5 +145,5 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
                 raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
     model.attentive, model.trained_knobs = attentive_of(header, path), trained_knobs_of(header, path)
-    model.reset_reference = reset_reference_of(header, path)
+    model.reset_reference, model.image_size = reset_reference_of(header, path), image_size_of(header, path)
     return model.eval().to(device)

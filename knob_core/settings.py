@@ -21,6 +21,7 @@ TABLE, GOALS = "attentive", "goals"  # tables of the file: weights, and what is 
 MODES = ("continuous", "reset")
 LIMITS = {"zeta": (0.0, 100.0), "omega_n": (1e-6, 100.0), "frame_rate": (0.1, 1000.0), "temperature": (0.05, 20.0)}
 MAX_BYTES = 10_000
+LONGEST = 300  # characters of a refusal: values come from outside, and are repeated in it
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,16 @@ def from_toml(text: str | bytes) -> Settings:
         )
     try:
         table = tomllib.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError and TOMLDecodeError are ValueErrors
         raise ValueError(f"This is not a Knob settings file: it is not TOML ({error})") from error
+    try:
+        return _from_table(table)
+    except ValueError as error:
+        words = str(error)
+        raise ValueError(words if len(words) <= LONGEST else f"{words[:120]} ... {words[-150:]}") from error
+
+
+def _from_table(table: dict[str, Any]) -> Settings:
     if "version" not in table:
         raise ValueError(f"This is not a Knob settings file: it lacks `version = {VERSION}`")
     version = table.pop("version")
@@ -124,8 +133,15 @@ def save(settings: Settings, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Settings:
-    """Read what `save` wrote; an error names the file."""
+    """Read what `save` wrote; an error names the file; of what is no file, or too long, nothing is read."""
+    path = Path(path)
+    if path.exists() and not path.is_file():  # reading a pipe may take for ever
+        raise ValueError(f"{path} is not a file")
+    with path.open("rb") as file:
+        text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise ValueError(f"{path} has more than {MAX_BYTES} bytes")
     try:
-        return from_toml(Path(path).read_bytes())
+        return from_toml(text)
     except ValueError as error:
-        raise ValueError(f"{Path(path).name}: {error}") from error
+        raise ValueError(f"{path.name}: {error}") from error

@@ -62,22 +62,29 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """A process in the project's folder that does not outlive this one."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=_end_with_parent, **quiet)
+def started(command: list[str], environment: dict[str, str], log: Path | None = None) -> subprocess.Popen[bytes]:
+    """A process in the project's folder that does not outlive this one; what it says goes to the end of `log`."""
+    with (log or Path(os.devnull)).open("ab") as said:
+        return subprocess.Popen(
+            command, cwd=ROOT, env=environment, preexec_fn=_end_with_parent, stdout=said, stderr=said
+        )
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @contextmanager
-def served(script: Path, **environment: str) -> Iterator[Served]:
-    """Run `streamlit run script` on a free port. It is ended when the block is left."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def served(script: Path, port: int | None = None, log: Path | None = None, **environment: str) -> Iterator[Served]:
+    """Run `streamlit run script` on a port, a free one unless told. It is ended when the block is left."""
+    port = port or free_port()
     options = ["--server.port", str(port), "--server.headless", "true"]
     options += ["--server.fileWatcherType", "none"]  # an edit meanwhile would import half of the app anew
     command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
-    process = started(command, {**os.environ, **environment})
+    process = started(command, {**os.environ, **environment}, log)
     try:
         url = f"http://127.0.0.1:{port}"
         for _ in range(900):

@@ -60,7 +60,7 @@ def form() -> None:
     """Where the service is."""
     with st.form("live_form", border=False):
         left, middle, right = st.columns([3, 2, 1], vertical_alignment="bottom")
-        left.text_input("Address of the service", service_address.HOME, key="live_address", max_chars=200)
+        left.text_input("Address of the service", service_address.first(), key="live_address", max_chars=200)
         middle.text_input(
             "Token", "", type="password", key="live_token", max_chars=200, placeholder="none on this machine",
             help="A viewer's token lets you watch, an operator's also turn. It stays in this session.",
@@ -83,7 +83,7 @@ def watch(own: LiveController) -> None:
     choices(own)
     if watched.operator:
         endpoint = session.endpoint(COMPONENT)
-        endpoint.reply = own.update
+        endpoint.reply, endpoint.asks_elsewhere = own.update, True
         live_component.mount(endpoint, session.reported(COMPONENT), own.constants(), key=COMPONENT)
     else:
         st.caption("Watching only: turning the knobs takes the operator's token.")
@@ -107,10 +107,11 @@ def head(own: LiveController) -> None:
                 icon=":material/cloud_off:",
             )
         else:
+            about = {"model": "model", "role": "viewer", **watched.about}
+            model, role = (escape_markdown(live_display.short(about[name])) for name in ("model", "role"))
             st.markdown(
-                f"**{escape_markdown(str(watched.about.get('model', 'model'))[:80])}** at "
-                f"{escape_markdown(watched.service.url)}: {len(watched.streams)} streams, knobs at revision "
-                f"{watched.revision}, you are {escape_markdown(str(watched.about.get('role', 'viewer')))}"
+                f"**{model}** at {escape_markdown(watched.service.url)}: {len(watched.streams)} streams, "
+                f"knobs at revision {watched.revision}, you are {role}"
             )
     back.button(
         "Take back my turns", on_click=own.take_back, disabled=not own.before or watched.lost, width="stretch",
@@ -138,14 +139,7 @@ def choices(own: LiveController) -> None:
 
 def table(watched: WatchedService) -> None:
     """All streams, those that flip most first."""
-    rows = sorted(watched.streams, key=lambda row: -(row.get("flips") or 0))[:MOST_ROWS]
-    number = live_display.number
-    cells = [
-        (str(row.get("stream")), str(row.get("group") or "–"), str(row.get("name") or row.get("label", "–")),
-         number(row.get("p_max"), 2), number(row.get("flips"), 1), number(row.get("flips_bare"), 1),
-         number(row.get("rate"), 1), f"{row.get('dropped', 0):,}", "yes" if row.get("connected") else "no")
-        for row in rows
-    ]  # fmt: skip
+    cells = live_display.rows(watched.streams)[:MOST_ROWS]
     titles = (
         "stream",
         "group",
@@ -159,7 +153,7 @@ def table(watched: WatchedService) -> None:
     )
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>" for texts in cells)
-    more = len(watched.streams) - len(rows)
+    more = len(watched.streams) - len(cells)
     caption = "Streams, those that flip most first" + (f"; {more} more are in the menu" if more else "")
     st.html(
         f'<table class="live-streams"><caption>{caption}</caption>'

@@ -182,6 +182,7 @@ def page() -> None:
             st.warning(str(error))
             return
         st.session_state.pop("tune_found", None)
+    st.session_state["tune_job"] = job  # a map of one's own stream is kept by the session alone
     if job.error:
         st.warning(escape_markdown(job.error))
     st.session_state["tune_running"] = not job.over

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from app.console.readouts import WITHOUT_KNOB
 from app.figures import live_figures
-from app.live.watched_service import WatchedService
+from app.live.watched_service import WatchedService, known
 from app.widgets import figure_sheet
 
 
@@ -40,11 +41,11 @@ def cards(detail: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         card("flips", "flips per 100 frames", number(detail.get("flips"), 1), without,
              "How often the answer changes from one frame to the next, over the frames shown"),
-        card("answer", "answer now", str(detail.get("name") or detail.get("label", "–"))[:24],
+        card("answer", "answer now", short(detail.get("name") or detail.get("label", "–"))[:24],
              [["confidence", number(detail.get("p_max"), 2)], ["gate", number(detail.get("g"), 2)]],
              "The class that is shown now, how sure the model is, and how open the gate is"),
         card("rate", "frames per second", number(detail.get("rate"), 1),
-             [["frames", f"{detail.get('frames', 0):,}"], ["dropped", f"{detail.get('dropped', 0):,}"]],
+             [["frames", number(detail.get("frames", 0), 0)], ["dropped", number(detail.get("dropped", 0), 0)]],
              "How fast frames arrive; frames that had to give way to newer ones are counted"),
     ]  # fmt: skip
 
@@ -53,6 +54,24 @@ def card(id: str, label: str, now: str, rest: list[list[str]], help: str) -> dic
     return {"id": id, "label": label, "now": now, "rest": rest, "help": help}
 
 
+def rows(streams: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """The table's texts, a stream a row, those that flip most first."""
+    flips = [known(row.get("flips")) for row in streams]
+    order = sorted(range(len(streams)), key=lambda i: -flips[i] if math.isfinite(flips[i]) else 0.0)
+    return [
+        (short(row.get("stream")), short(row.get("group") or "–"), short(row.get("name") or row.get("label", "–")),
+         number(row.get("p_max"), 2), number(row.get("flips"), 1), number(row.get("flips_bare"), 1),
+         number(row.get("rate"), 1), number(row.get("dropped", 0), 0), "yes" if row.get("connected") is True else "no")
+        for row in (streams[i] for i in order)
+    ]  # fmt: skip
+
+
+def short(value: Any) -> str:
+    """A service's word, as much of it as there is room for."""
+    return (value if isinstance(value, str) else f"{value!r:.60}")[:60]
+
+
 def number(value: Any, digits: int) -> str:
     """A dash where there is none."""
-    return f"{value:.{digits}f}" if isinstance(value, (int, float)) else "–"
+    found = known(value)
+    return f"{found:,.{digits}f}" if math.isfinite(found) else "–"

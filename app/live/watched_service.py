@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from knob_core.client.service import Service, ServiceError
 from knob_core.settings import Settings
 
 SHOWN = ("zeta", "omega_n", "on", "memory", "mode", "frame_rate")  # knobs that the page has a control for, or says
+MOST_FRAMES = 10_000  # of a history
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,10 @@ class History:
         columns = [
             table[name] if isinstance(table, dict) and isinstance(table.get(name), list) else [] for name in names
         ]
-        length = min(map(len, columns))
-        floats = (np.array([_number(x) for x in column[:length]]) for column in columns)
+        length = min(MOST_FRAMES, *map(len, columns))
+        floats = (np.array([known(x) for x in column[:length]]) for column in columns)
         frame, g, p_max, label, bare = floats
-        return cls(frame, g, p_max, *(np.nan_to_num(x, nan=-1.0).astype(np.int16) for x in (label, bare)))
+        return cls(frame, g, p_max, *(_classes(x) for x in (label, bare)))
 
 
 @dataclass
@@ -85,20 +87,21 @@ class WatchedService:
     @property
     def revision(self) -> int:
         found = self.knobs.get("revision")
-        return found if isinstance(found, int) else 0
+        return found if isinstance(found, int) and not isinstance(found, bool) else 0
 
     def ids(self) -> list[str]:
         return [str(row.get("stream")) for row in self.streams]
 
     def groups(self) -> list[str]:
-        return sorted({str(row["group"]) for row in self.streams if row.get("group")})
+        return sorted({row["group"] for row in self.streams if isinstance(row.get("group"), str) and row["group"]})
 
     def look(self) -> None:
         """Ask for everything that is shown."""
         try:
             self.about = self.service.about()
             rows: Any = self.service.streams()
-            self.streams = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+            listed = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+            self.streams = [row for row in listed if isinstance(row.get("stream"), str)]
             self.knobs = dict(self.service.knobs())
             if self.chosen not in self.ids():
                 self.chosen = self.ids()[0] if self.streams else ""
@@ -114,16 +117,31 @@ class WatchedService:
 
     def settings(self, scope: Scope) -> Settings:
         """The knobs that act on a scope: its own changes over its group's over those for all."""
-        groups, streams = self.knobs.get("groups", {}), self.knobs.get("streams", {})
+        groups, streams = _table(self.knobs.get("groups")), _table(self.knobs.get("streams"))
         group = scope.group
         if scope.stream:
             group = next((str(row.get("group", "")) for row in self.streams if row.get("stream") == scope.stream), "")
-        table = {**self.knobs.get("all", {}), **groups.get(group, {}), **streams.get(scope.stream, {})}
+        own = (self.knobs.get("all"), groups.get(group), streams.get(scope.stream))
+        table = {name: value for part in own for name, value in _table(part).items()}
         try:
             return within(Settings(**{name: table[name] for name in SHOWN if name in table}))[0]
-        except (TypeError, ValueError):  # a service of another version
+        except (TypeError, ValueError, OverflowError):  # a service of another version
             return Settings()
 
 
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) else float("nan")
+def known(value: Any) -> float:
+    """A number of a reply that can be drawn; NaN for anything else."""
+    try:
+        found = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.nan
+    return found if abs(found) < 1e15 else math.nan
+
+
+def _classes(x: np.ndarray) -> np.ndarray:
+    """Numbers of classes; -1 for what is none."""
+    return np.where((x >= -1) & (x <= np.iinfo(np.int16).max), x, -1.0).astype(np.int16)
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,21 +1,27 @@
 """Computations in background threads: progress, cancel, and a few results kept; no job runs twice at a time.
 
 A page asks for its job again and again while it waits. A job that nobody asks for stops by itself, so that a visitor
-who left takes no time from those who are there.
+who left takes no time from those who are there. What is computed of a visitor's own files is private: it is kept by the
+visitor's session alone, and goes with it.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 KEPT = 8  # results
 TURNS = threading.Semaphore(2)  # jobs at work; others wait
 MOST_WAITING = 8  # jobs that are not over
+NICE = 5  # steps of priority that a job stands behind the answers to knobs
 PATIENCE = 10.0  # seconds without anybody asking after which a job stops
 
 
@@ -58,12 +64,16 @@ class Job:
 
 
 class Jobs:
-    """All jobs of the process by their keys; `compute` makes a job's result, or raises Cancelled."""
+    """All jobs of the process by their keys; `compute` makes a job's result, or raises Cancelled.
 
-    def __init__(self, compute: Callable[[Job], Any]) -> None:
-        self._compute = compute
+    Jobs of a `private` key are not kept here: they live while they run and while a session holds them.
+    """
+
+    def __init__(self, compute: Callable[[Job], Any], private: Callable[[Any], bool] = lambda key: False) -> None:
+        self._compute, self._is_private = compute, private
         self._lock = threading.Lock()
         self._jobs: OrderedDict[Any, Job] = OrderedDict()
+        self._private: WeakValueDictionary[Any, Job] = WeakValueDictionary()
 
     def of(self, key: Any, session: str = "") -> Job:
         """The job of a key for a session, started if there is none (a failed or cancelled one is tried again).
@@ -71,17 +81,19 @@ class Jobs:
         Raises Busy where too many others are not over.
         """
         with self._lock:
-            job = self._jobs.get(key)
+            table = self._table(key)
+            job = table.get(key)
             if job is None or (job.over and job.result is None):
-                if sum(not other.over for other in self._jobs.values()) >= MOST_WAITING:
+                if sum(not other.over for _, other in self._all()) >= MOST_WAITING:
                     raise Busy(
                         f"{MOST_WAITING} streams are being computed or wait for it; please try again in a minute"
                     )
-                job = self._jobs[key] = Job(key)
+                job = table[key] = Job(key)
                 threading.Thread(target=work, args=(job, self._compute), daemon=True, name="knob-compute").start()
             job.wanted_by.add(session)
             job.ask()
-            self._jobs.move_to_end(key)
+            if table is self._jobs:
+                self._jobs.move_to_end(key)
             for old in [k for k, j in self._jobs.items() if j.over][: max(0, len(self._jobs) - KEPT)]:
                 del self._jobs[old]
             return job
@@ -89,7 +101,7 @@ class Jobs:
     def leave(self, session: str, but: Any = None) -> None:
         """A session wants nothing more, `but` that; what no other session wants is stopped."""
         with self._lock:
-            for key, job in self._jobs.items():
+            for key, job in self._all():
                 if key != but and session in job.wanted_by:
                     job.wanted_by.remove(session)
                     if not job.wanted_by:
@@ -98,18 +110,26 @@ class Jobs:
     def forget(self, key: Any) -> None:
         """Drop a job without a result, so that it may be asked for again."""
         with self._lock:
-            job = self._jobs.get(key)
+            table = self._table(key)
+            job = table.get(key)
             if job is not None and job.over and job.result is None:
-                del self._jobs[key]
+                del table[key]
 
     def known(self, key: Any) -> Job | None:
         """The job of a key, if there is one."""
         with self._lock:
-            return self._jobs.get(key)
+            return self._table(key).get(key)
+
+    def _table(self, key: Any) -> MutableMapping[Any, Job]:
+        return self._private if self._is_private(key) else self._jobs
+
+    def _all(self) -> list[tuple[Any, Job]]:
+        return [*self._jobs.items(), *self._private.items()]
 
 
 def work(job: Job, compute: Callable[[Job], Any]) -> None:
     """Run a job to its end: a result, an error in words, or cancelled."""
+    give_way()
     try:
         while not TURNS.acquire(timeout=PATIENCE / 10):
             job.go_on()
@@ -122,3 +142,11 @@ def work(job: Job, compute: Callable[[Job], Any]) -> None:
         job.stop.set()
     except Exception as error:  # whatever it was, the page names it and goes on
         job.error = str(error) if isinstance(error, (ValueError, OSError)) else f"{type(error).__name__}: {error}"
+
+
+def give_way() -> None:
+    """Dials go before computations: on Linux this thread, and those that it starts, get less of a busy processor."""
+    if sys.platform == "linux":
+        own = threading.get_native_id()
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, own, min(19, os.getpriority(os.PRIO_PROCESS, own) + NICE))

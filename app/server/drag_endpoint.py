@@ -41,6 +41,9 @@ LOOK_AGAIN = 0.002  # seconds until a message looks again whether its session's 
 
 # One worker for each: two that compute at once take twice as long, and keep the server's event loop waiting.
 _quick, _slow = (ThreadPoolExecutor(1, f"knob-answer-{speed}") for speed in ("quick", "slow"))
+_waiting = ThreadPoolExecutor(
+    8, "knob-answer-waiting"
+)  # for answers that ask another server: they wait, and compute little
 _endpoints: WeakValueDictionary[str, DragEndpoint] = (
     WeakValueDictionary()
 )  # by token; each lives as long as its session
@@ -92,6 +95,7 @@ class DragEndpoint:
         self.token = secrets.token_urlsafe(24)
         self.answers = 0
         self.reply: Reply | None = None
+        self.asks_elsewhere = False  # the reply may wait for another server: nobody else's answer may wait behind it
         self._server_ms = 0.0
         self._turn = turn or Turn()
         self.sockets = socket_limits.Places(socket_limits.MOST_PER_ENDPOINT)
@@ -109,7 +113,7 @@ class DragEndpoint:
     async def answer_text(self, request: Mapping[str, Any]) -> str:
         """The same as JSON, made by a worker; waits for the session's turn without a thread."""
         await self._turn.take_without_thread()
-        worker = _quick if self._server_ms < SLOW else _slow
+        worker = _waiting if self.asks_elsewhere else _quick if self._server_ms < SLOW else _slow
         # shielded: a job that was cancelled before it began would never give the turn back
         return await asyncio.shield(asyncio.wrap_future(worker.submit(self._make, request, _as_json)))
 

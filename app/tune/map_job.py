@@ -25,6 +25,7 @@ class MapRequest:
     ids: tuple[str, ...]  # of the streams
     settings: Settings  # with the knobs at home
     rivals: bool  # those that ship were tuned for this model
+    private: bool  # the streams are a visitor's own
     streams: tuple[ShownStream, ...] = field(compare=False, repr=False, default=())
 
 
@@ -42,7 +43,7 @@ def request(streams: tuple[ShownStream, ...], settings: Settings, shipped: bool)
     home = Settings()
     kept = replace(settings, zeta=home.zeta, omega_n=home.omega_n, on=True, goals=Goals(), frame_rate=home.frame_rate)
     rivals = shipped and all(methods.get(stream.method).gate.gated for stream in streams)
-    return MapRequest(tuple(stream.id for stream in streams), kept, rivals, streams)
+    return MapRequest(tuple(stream.id for stream in streams), kept, rivals, not shipped, streams)
 
 
 def compute(job: Job) -> Charted:
@@ -64,5 +65,5 @@ def compute(job: Job) -> Charted:
     return charted
 
 
-JOBS = Jobs(compute)
+JOBS = Jobs(compute, private=lambda wanted: wanted.private)
 """The process's maps."""

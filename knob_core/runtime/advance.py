@@ -12,6 +12,7 @@ import numpy as np
 from knob_core import gates
 from knob_core.gates import Gate
 from knob_core.memories import PLAIN, Attentive, Gap, Inputs
+from knob_core.runtime import ruled_out
 from knob_core.runtime.answer import Answer, answer
 from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.runtime.state import State
@@ -29,6 +30,9 @@ def advance(
 ) -> tuple[Answer, State]:
     """Rows that are not finite hold their last good frame; memory and gate go on behind their switches."""
     good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)  # (N,)
+    if not good.all():
+        branch = branch._replace(z_static=ruled_out.finite(branch.z_static), z_dyn=ruled_out.finite(branch.z_dyn))
+        good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)
     if branch.u_star is not None:
         good &= np.isfinite(branch.u_star)
     first, seen, whole = good & ~old.seen, good | old.seen, bool(good.all())

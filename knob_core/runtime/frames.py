@@ -1,6 +1,7 @@
-"""A camera's frames as the shipped models take them: (N, 3, 32, 32), RGB, in [0, 1].
+"""A camera's frames as a model takes them: (N, 3, size, size), RGB, in [0, 1]; the shipped models take 32 x 32.
 
-The middle square of the picture, shrunk with antialiasing; frames that are 32 x 32 already are left alone.
+Frames that have the model's size are left alone. Of others the middle square is shrunk (with antialiasing) or enlarged,
+and a warning (`frame_size`) says so: what lies outside the square is not seen, and small things may vanish.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode`, `temperature` may be set at
 Gaps.     A frame that did not come, or has a NaN in it or in its logits, counts as the last good one, held:
           `step(None)`, or `elapsed=n` frames, or `time` in seconds with the `frame_rate`. A gap of n frames is n - 1
           held ones and then the new one. Before a stream's first good frame nothing moves and its label is -1.
+          A logit of -inf is no gap: it rules its class out.
 Failure.  A step that raises leaves the state as it was.
 """
 
@@ -140,7 +141,8 @@ class KnobStream:
             if self._state is None:
                 return {}
             arrays = {name: getattr(self._state, name).copy() for name in state.NAMES}
-            return {**arrays, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
+            made = {} if self._source.command is None else {"command": self._source.command.packed()}
+            return {**arrays, **made, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
 
     def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from a state_dict, knobs and switches included; refused whole where anything does not fit."""
@@ -154,6 +156,7 @@ class KnobStream:
                 raise ValueError(f"state has version {version}, expected {VERSION}")
             if str(version) == "1":
                 found = state.upgraded(found)
+            state.require_command(found.pop("command", None), self._source.command)
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
             if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):

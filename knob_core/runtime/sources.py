@@ -13,6 +13,7 @@ import numpy as np
 from knob_core import methods
 from knob_core.gates import Gate
 from knob_core.memories import Attentive
+from knob_core.runtime.frame_size import SizeNotice
 
 if TYPE_CHECKING:  # `knob_core.wrap` imports this module
     from knob_core.wrap.command import Command
@@ -52,6 +53,8 @@ class GatedSource:
         self.method: str = model.method
         self.gate: Gate = model.dynamics  # with its own form of Reset Mode
         self.num_classes: int | None = model.num_classes
+        self.size: tuple[int, int] = (model.image_size, model.image_size)
+        self._notice = SizeNotice(self.size)
         self.attentive: Attentive | None = model.attentive
         knobs = getattr(model, "knobs", None)
         self.knobs = None if knobs is None else (knobs.zeta, knobs.omega_n)
@@ -63,20 +66,22 @@ class GatedSource:
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         """One picture (H, W, 3) as small as the model takes it, to be kept until its batch."""
-        if picture.shape == (32, 32, 3) and picture.dtype == np.uint8:  # the same without torch's cost per call
+        if picture.shape == (*self.size, 3) and picture.dtype == np.uint8:  # the same without torch's cost per call
             return np.moveaxis(picture, -1, 0).astype(np.float32) / np.float32(255)
         import torch
 
         from knob_core.runtime.frames import as_images
 
-        return as_images(picture[None], torch.device("cpu"))[0].numpy()  # (3, 32, 32)
+        self._notice.look(picture.shape)
+        return as_images(picture[None], torch.device("cpu"), self.size)[0].numpy()
 
     def __call__(self, frames: Any) -> Branch:
         import torch
 
         from knob_core.runtime.frames import as_images
 
-        images = as_images(frames, self.device)
+        self._notice.look(np.shape(frames)[1:])
+        images = as_images(frames, self.device, self.size)
         bad = ~torch.isfinite(images).all(dim=3).all(dim=2).all(dim=1)  # (N,)
         if bad.any():
             images = torch.where(bad[:, None, None, None], 0.0, images)

@@ -7,12 +7,15 @@ branch outputs, which are held through a gap.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from knob_core.memories import PLAIN, Attentive
 from knob_core.settings import MODES, Settings
+
+if TYPE_CHECKING:  # `knob_core.wrap` imports `sources`, and that this package
+    from knob_core.wrap.command import Command
 
 PACKED = ("off", "plain", "attentive")  # kinds of memory as `pack` numbers them; 0 and 1 were false and true
 
@@ -97,6 +100,16 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
         if name != "time" and not np.isfinite(arrays[name]).all():
             raise ValueError(f"state {name!r} has values that are not finite")
     return State(**{name: np.array(arrays[name], dtype=getattr(like, name).dtype) for name in NAMES})
+
+
+def require_command(packed: Any, command: Command | None) -> None:
+    """A state goes on under the command that it was made with; states of before this was told are taken as they are."""
+    if packed is None:
+        return
+    found, own = np.asarray(packed), np.empty(0) if command is None else command.packed()
+    if found.dtype.kind != "f" or found.shape != own.shape or not np.array_equal(found, own):
+        kept = found.tolist() if found.dtype.kind == "f" and found.size <= 10 else f"{found.dtype} {found.shape}"
+        raise ValueError(f"state was made with the command {kept}, expected this stream's, {own.tolist()}")
 
 
 def pack(now: tuple[float, float], settings: Settings) -> np.ndarray:

@@ -87,7 +87,7 @@ class Keeper:
             return
         self._stamp = stamp
         try:
-            changes = settings_file.as_dict(settings_file.from_toml(self._settings.read_bytes()))
+            changes = settings_file.as_dict(settings_file.load(self._settings))
             self.engine.knobs.turn(changes, f"file {self._settings.name}")
             self.problems.pop("settings", None)
         except (ValueError, OSError) as error:

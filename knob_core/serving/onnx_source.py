@@ -15,6 +15,7 @@ import numpy as np
 
 from knob_core import methods
 from knob_core.memories import Attentive
+from knob_core.runtime.frame_size import SizeNotice
 from knob_core.runtime.sources import Branch
 from knob_core.wrap.command import Command
 
@@ -26,6 +27,7 @@ class OnnxSource:
     """A source of `knob_core.runtime`."""
 
     knobs: tuple[float, float] | None = None
+    _notice: SizeNotice | None = None
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
         try:
@@ -73,6 +75,9 @@ class OnnxSource:
 
         from knob_core.runtime.frames import as_images
 
+        if self._size is not None:
+            self._notice = self._notice or SizeNotice(self._size)
+            self._notice.look(picture.shape)
         return as_images(picture[None], torch.device("cpu"), self._size)[0].numpy()
 
     def __call__(self, frames: Any) -> Branch:

@@ -31,6 +31,10 @@ class Command:
             raise ValueError(f"weights must be {len(FEATURES)} finite numbers, got {self.weights!r}")
         check.knobs(self.zeta, self.omega_n, 1.0)
 
+    def packed(self) -> np.ndarray:
+        """All its numbers, to tell one command from another."""
+        return np.array([*self.weights, self.zeta, self.omega_n], np.float64)
+
     def __call__(self, z_seen: np.ndarray, z_now: np.ndarray) -> np.ndarray:
         """u* (...) from logits (..., K); a stream's does not depend on how many others there are, to the last bit."""
         return (features(z_seen, z_now) * self.weights).sum(axis=-1)  # a matrix product would sum in another order

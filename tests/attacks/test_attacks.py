@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.server import socket_limits
 from tests.attacks import sockets
-from tests.helpers.visitors import PATIENCE, Visitor
+from tests.helpers.visitors import PATIENCE, Visitor, put
 from tools.screenshots import ROOT, Served, served
 
 pytestmark = pytest.mark.slow
@@ -59,6 +59,23 @@ def test_nothing_of_a_session_is_left_when_it_is_over(app: Served) -> None:
         time.sleep(1)
 
 
+def test_a_visitor_who_clears_the_cache_takes_nothing_from_others(app: Served) -> None:
+    """Every page may ask Streamlit for that; sessions, jobs and tokens are in no cache."""
+
+    async def visit() -> None:
+        async with Visitor(app.url) as honest, Visitor(app.url) as hostile:
+            line = await honest.line()
+            for _ in range(3):
+                message = BackMsg()
+                message.clear_cache = True
+                await hostile.send(message)
+                await honest.drag(line, 1)
+            await honest.run()
+            assert not honest.shown("exception")
+
+    asyncio.run(visit())
+
+
 @pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
 def test_other_sites_and_other_names_reach_no_socket(app: Served, path: str) -> None:
     host, address = app.url.removeprefix("http://"), app.url.replace("http", "ws") + path
@@ -88,18 +105,6 @@ def test_a_long_message_is_not_read(app: Served) -> None:
     assert asyncio.run(closed_with()) == 1009  # message too big: the server's own refusal, before it is in memory
 
 
-def put(url: str, size: int) -> int:
-    """The status of an upload."""
-    content = (
-        b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.npy"\r\n\r\n' + bytes(size) + b"\r\n--b--\r\n"
-    )
-    headers = {"Content-Type": "multipart/form-data; boundary=b"}
-    try:
-        return urllib.request.urlopen(urllib.request.Request(url, content, headers, method="PUT"), timeout=60).status
-    except urllib.error.HTTPError as refused:
-        return refused.code
-
-
 def test_one_session_may_leave_so_much_on_the_server(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of five files of 30 MB three are kept, and room is made where one is removed."""
     with served(ROOT / "app" / "main.py", STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION="false") as app:
@@ -107,9 +112,9 @@ def test_one_session_may_leave_so_much_on_the_server(tmp_path_factory: pytest.Te
         async def visit() -> list[int]:
             async with Visitor(app.url) as visitor:
                 address = f"{app.url}/_stcore/upload_file/{visitor.session_id}"
-                got = [await asyncio.to_thread(put, f"{address}/{i}", 30_000_000) for i in range(5)]
+                got = [await asyncio.to_thread(put, f"{address}/{i}", bytes(30_000_000)) for i in range(5)]
                 remove = urllib.request.Request(f"{address}/0", method="DELETE")
                 await asyncio.to_thread(urllib.request.urlopen, remove)
-                return [*got, await asyncio.to_thread(put, f"{address}/6", 30_000_000)]
+                return [*got, await asyncio.to_thread(put, f"{address}/6", bytes(30_000_000))]
 
         assert asyncio.run(visit()) == [204, 204, 204, 413, 413, 204]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -76,3 +77,29 @@ def test_any_hostile_file_is_a_value_error(text: str) -> None:
 
 def test_the_mark_that_some_editors_put_first_is_read_over() -> None:
     assert settings.from_toml(b"\xef\xbb\xbf" + settings.to_toml(Settings(zeta=0.3)).encode()).zeta == 0.3
+
+
+@pytest.mark.parametrize("value", ["0x" + "f" * 2000, "1" * 5000, '"' + "a" * 9000 + '"', "[" + "1," * 2000 + "]"])
+@pytest.mark.parametrize(
+    "place", ["zeta = ", "mode = ", "goals = ", "[goals]\ndelay = ", "[attentive]\na = ", "[goals]\n"]
+)
+def test_a_refusal_is_short_however_long_the_value(place: str, value: str) -> None:
+    """It repeated up to 9,000 characters of a stranger's file on the page."""
+    line = place + value if place.endswith("= ") else f"{place}{'a' * 9000} = 1"
+    with pytest.raises(ValueError) as refused:
+        settings.from_toml(f"version = 1\n{line}\n")
+    assert len(str(refused.value)) <= settings.LONGEST
+
+
+def test_a_pipe_a_folder_and_a_giant_are_not_read(tmp_path: Path) -> None:
+    """A service looks at its file again and again: a pipe stopped that for ever, a giant file was read whole."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(ValueError, match="is not a file"):
+            settings.load(path)
+    with (tmp_path / "giant").open("wb") as file:
+        file.truncate(2**40)  # takes no room
+    with pytest.raises(ValueError, match="more than 10000 bytes"):
+        settings.load(tmp_path / "giant")
+    with pytest.raises(FileNotFoundError):
+        settings.load(tmp_path / "none")

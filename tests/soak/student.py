@@ -65,9 +65,13 @@ class Student(PageVisitor):
             self.set_component(id, {"controls": state})
             began = time.monotonic()
             await self.rerun(fragment)
-            await self.until(lambda: self.component("knob_sheet")[2]["seq"] >= self.seq)
+            await self.until(lambda: self.drawn() >= self.seq)
             self.notes.answers.append(time.monotonic() - began)
         return dict(values)
+
+    def drawn(self) -> int:
+        """The sequence number that the figure answers; -1 while the page is being made anew."""
+        return self.component("knob_sheet")[2]["seq"] if "knob_sheet" in self.components() else -1
 
     def components(self) -> set[str]:
         """Which of our components are on the page."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import time
 from datetime import date
 from html import escape, unescape
 from pathlib import Path
@@ -159,3 +161,49 @@ def test_a_class_at_once_as_csv(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_command_exists() -> None:
     assert cli.COMMANDS["check-lessons"].module == "app.lessons.check_summaries"
+
+
+HUGE = 10**400  # a whole number that no float can hold
+
+
+@pytest.mark.parametrize("entry", [{"minute": HUGE}, {"prediction": HUGE}, {"values": {"zeta": HUGE, "omega_n": 1.0}}])
+def test_a_number_too_large_for_anything_is_refused(entry: dict[str, Any]) -> None:
+    """It ended the whole check with an OverflowError."""
+    said = json.loads(unescape(summary().split('data-record="')[1].split('"')[0]))
+    said["lessons"]["ring"].update(entry)
+    assert check(f'<body data-record="{escape(json.dumps(said))}">').verdict == "wrong"
+
+
+@pytest.mark.parametrize("broken", ["<", "<!--", "<a =", "</", "<a>x", "<style>", "<body data-record=", "&#9", "&a"])
+def test_a_file_of_broken_tags_does_not_hold_up_the_check(broken: str) -> None:
+    """A megabyte of "<" took two minutes, one of "<!--" more than ten."""
+    for count in (10**6, 2000):
+        text = (broken * count).ljust(check_summaries.MOST_BYTES, "x")[: check_summaries.MOST_BYTES]
+        began = time.process_time()
+        assert check(text).verdict == "wrong"
+        assert time.process_time() - began < 2
+
+
+def test_nothing_is_hidden_beside_the_words() -> None:
+    """A comment or a second style may cover what is printed, so their text counts as words."""
+    for more in ("<!-- > -->", "<style>p { display: none }</style>", "<p>and more</p>", "< p"):
+        assert check(summary().replace("</body>", f"{more}</body>")).text == "edited"
+    assert check(summary().replace("</style>", "p { color: red }</style>").replace("><p", ">\n <p")).verdict == "ok"
+
+
+def test_a_true_summary_is_far_below_the_limit() -> None:
+    assert 10 * len(summary(name="A" * 80).encode()) < check_summaries.MOST_BYTES
+
+
+def test_a_file_name_that_cannot_be_printed_is_still_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names come from whoever hands in; one with stray bytes or a line break ended the check, or broke its table."""
+    file = tmp_path / os.fsdecode(b"\xff\n=1.html")
+    file.write_text(summary(), "utf-8")
+    assert check_summaries.main([str(file), "--key-file", str(_key(tmp_path))]) == 0
+    head, row, *rest = capsys.readouterr().out.encode("utf-8").decode().splitlines()
+    assert head.startswith("file,") and ",ok," in row and not rest
+
+
+def _key(folder: Path) -> Path:
+    (folder / "key").write_text(KEY, "utf-8")
+    return folder / "key"

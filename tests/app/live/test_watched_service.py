@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from app.live import service_address
+from app.live import live_display, service_address
 from app.live.watched_service import Scope, WatchedService
 from knob_core.client.service import Service, ServiceError
 
@@ -54,7 +54,17 @@ def test_services_on_this_machine_may_be_named(good: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("http://192.0.2.7:8600", "services on its own machine only, not to 192.0.2.7:8600"),
+        ("http://192.0.2.7:8600", "services on its own machine only, without a path, not to http://192.0.2.7:8600"),
+        ("http://0.0.0.0:8600", "own machine only"),
+        ("http://2130706433", "own machine only"),
+        ("http://[::ffff:192.0.2.7]", "own machine only"),
+        ("http://127.0.0.1:9200/_cluster/health", "without a path"),
+        ("http://:word@127.0.0.1", "expected one such as"),
+        ("http://127.0.0.1\\@192.0.2.7", "expected one such as"),
+        ("http://127.0.0.1:80 /x", "(cannot be read|expected one such as)"),
+        ("http://127.0.0.1:8600?a=1", "expected one such as"),
+        ("http://127.0.0.1#@192.0.2.7", "expected one such as"),
+        ("http://127\uff0e0.0.1", "(cannot be read|expected one such as)"),
         ("http://127.0.0.1.evil.example", "own machine only"),
         ("ftp://127.0.0.1", "expected one such as"),
         ("http://user:word@127.0.0.1", "expected one such as"),
@@ -69,12 +79,18 @@ def test_other_addresses_are_refused_by_name(wrong: str, why: str) -> None:
         service_address.checked(wrong)
 
 
-def test_who_runs_the_console_may_allow_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(service_address.ALLOWED, "http://192.0.2.7:8600, https://knob.example/")
+def test_who_runs_the_console_may_list_services_and_then_no_other_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also none on this machine: guests of a shared console must not reach whatever else listens there."""
+    monkeypatch.setenv(service_address.ALLOWED, "http://192.0.2.7:8600, https://knob.example/a/")
     assert service_address.checked("http://192.0.2.7:8600/") == "http://192.0.2.7:8600"
-    assert service_address.checked("https://knob.example") == "https://knob.example"
-    with pytest.raises(ValueError, match="own machine only"):
-        service_address.checked("http://192.0.2.7:8601")
+    assert service_address.checked("https://knob.example/a") == "https://knob.example/a"
+    assert service_address.first() == "http://192.0.2.7:8600"
+    for other in ("http://192.0.2.7:8601", "http://127.0.0.1:8600", "https://knob.example", "https://knob.example/b"):
+        with pytest.raises(ValueError, match=r"listed services only, not to .* KNOB_SERVICES"):
+            service_address.checked(other)
+    monkeypatch.setenv(service_address.ALLOWED, "")
+    with pytest.raises(ValueError, match="listed services only"):
+        service_address.checked(service_address.HOME)
 
 
 def test_the_token_goes_along_and_paths_are_quoted(address: str) -> None:
@@ -142,3 +158,30 @@ def test_a_strange_history_is_no_error(address: str, history: object) -> None:
     watched.look()
     assert not watched.lost
     assert len(watched.history.frame) <= 1
+
+
+STRANGE = ["x", [1], {"a": 1}, None, True, 10**400, -1, 1e308, float("nan")]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=lambda value: repr(value)[:9])
+def test_whatever_a_service_says_can_be_shown(address: str, strange: Any) -> None:
+    """Another program may listen there, or another version: every field may be of any kind."""
+    names = ("group", "name", "label", "p_max", "flips", "flips_bare", "rate", "frames", "dropped", "connected", "g")
+    row = {"stream": "a", **dict.fromkeys(names, strange)}
+    history = {name: [strange, 1] for name in ("frame", "g", "p_max", "label", "bare")}
+    about = {"role": strange, "classes": strange, "model": strange}
+    replies = {
+        "/v1/service": about, "/v1/streams": {"streams": [row, strange]},
+        "/v1/knobs": {"revision": strange, "all": strange, "groups": strange, "streams": strange},
+        "/v1/streams/a?since=0": {**row, "history": history, "picture": False},
+    }  # fmt: skip
+    for path, reply in replies.items():
+        Scripted.replies[path] = (200, json.dumps(reply).encode())
+    watched = WatchedService(Service(address))
+    watched.look()
+    assert not watched.lost and watched.ids() == ["a"]
+    for scope in (Scope(), Scope(group="g"), Scope(stream="a")):
+        assert watched.settings(scope) is not None
+    assert live_display.cards(watched.detail) and live_display.figures(watched)
+    assert len(live_display.rows(watched.streams)) == 1 and watched.groups() is not None
+    assert isinstance(watched.revision, int) and isinstance(watched.classes, list)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
+import weakref
 
 import pytest
 from jobs import finished
@@ -106,3 +109,60 @@ def test_too_many_jobs_are_refused_in_words() -> None:
     for job in waiting:
         finished(job)
     assert finished(jobs.of("one more")).result
+
+
+class Upload:
+    """A visitor's file."""
+
+
+def test_what_is_computed_of_a_visitors_files_goes_with_the_visitor() -> None:
+    """Results are kept for the next one who asks; those of uploads stayed for good, with the uploads themselves."""
+    jobs = Jobs(lambda job: ["made of", job.key], private=lambda key: isinstance(key, Upload))
+    upload = Upload()
+    seen = weakref.ref(upload)
+    job = finished(jobs.of(upload, "ann"))
+    assert jobs.known(upload) is job and jobs.of(upload, "ann") is job  # while the session holds it
+    del upload, job
+    ends = time.monotonic() + 60
+    while seen() is not None and time.monotonic() < ends:  # its thread is about to end
+        time.sleep(0.01)
+    assert seen() is None
+    shared = finished(jobs.of("shipped", "ann"))
+    assert jobs.known("shipped") is shared
+
+
+def test_private_jobs_count_stop_and_are_forgotten_as_others() -> None:
+    def slow(job: Job) -> str:
+        assert job.stop.wait(60)
+        raise Cancelled
+
+    jobs = Jobs(slow, private=lambda key: True)
+    held = [jobs.of(key, "ann") for key in range(background_jobs.MOST_WAITING)]
+    with pytest.raises(Busy):
+        jobs.of("another", "bob")
+    jobs.leave("ann", but=0)
+    assert [job.stop.is_set() for job in held] == [False] + [True] * (len(held) - 1)
+    jobs.leave("ann")
+    finished(held[0])
+    jobs.forget(0)
+    assert jobs.known(0) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of threads are Linux's")
+def test_a_job_and_its_threads_give_way_to_the_dials() -> None:
+    """A map of a large upload keeps every core busy for a minute."""
+
+    def priority() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def with_helper(job: Job) -> list[int]:
+        found = [priority()]
+        helper = threading.Thread(target=lambda: found.append(priority()))
+        helper.start()
+        helper.join()
+        return found
+
+    before = priority()
+    expected = min(19, before + background_jobs.NICE)
+    assert finished(Jobs(with_helper).of("one")).result == [expected, expected]
+    assert priority() == before

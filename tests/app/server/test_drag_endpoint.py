@@ -250,3 +250,26 @@ def test_a_hundred_messages_of_one_session_wait_in_no_thread() -> None:
 
     anyio.run(ask_all)
     assert slow.answers + also_slow.answers == 100
+
+
+def test_a_reply_that_waits_for_another_server_holds_up_nobody() -> None:
+    """The Live page asks its service in a reply; one that hung stopped every other visitor's dials."""
+    hung, waits = threading.Event(), opened()
+
+    def wait(*_: Any) -> dict[str, Any]:
+        assert hung.wait(60)
+        return {}
+
+    waits.reply, waits.asks_elsewhere = wait, True
+
+    async def both() -> dict[str, Any]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(waits.answer_text, {})
+            await anyio.sleep(0.05)
+            try:
+                with anyio.fail_after(20):
+                    return json.loads(await opened().answer_text({"controls": CONTROLS}))
+            finally:
+                hung.set()
+
+    assert anyio.run(both)["request"] == {"controls": CONTROLS}

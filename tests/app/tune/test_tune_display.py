@@ -68,6 +68,7 @@ def test_equal_requests_are_one_job_and_knobs_and_goals_do_not_matter() -> None:
     a = map_job.request((STREAM,), Settings(zeta=2.0, on=False, goals=GOALS, frame_rate=5.0), shipped=False)
     assert a == map_job.request((STREAM,), Settings(), shipped=False) and hash(a)
     assert a != map_job.request((STREAM,), Settings(memory="plain"), shipped=False)
+    assert a.private and not map_job.request((STREAM,), Settings(), shipped=True).private  # the first are a visitor's
     assert a != map_job.request((replace(STREAM, id="other"),), Settings(), shipped=False)
 
 

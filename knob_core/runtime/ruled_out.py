@@ -1,0 +1,21 @@
+"""A logit of -inf: the model rules a class out. The frame counts, with that logit FAR below its lowest finite one.
+
+Without this every frame of a model that masks a class would count as missing, and its stream stay silent for ever.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+FAR = 30.0  # exp(-30) is 1e-13
+
+
+def finite(z: np.ndarray) -> np.ndarray:
+    """Logits (N, K); rows with NaN or +inf, or without a finite logit, stay as they are."""
+    out: np.ndarray = z == -np.inf
+    rest_known = np.all(np.isfinite(np.where(out, 0.0, z)), axis=1)  # (N,)
+    rows: np.ndarray = out.any(axis=1) & ~out.all(axis=1) & rest_known
+    if not rows.any():
+        return z
+    lowest = np.where(out, np.inf, z).min(axis=1, keepdims=True)  # (N, 1)
+    return np.where(rows[:, None] & out, lowest - FAR, z)

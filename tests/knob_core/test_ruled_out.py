@@ -1,0 +1,52 @@
+"""Logits of -inf, and states of another command: taken correctly, or refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from knob_core import wrap
+from knob_core.runtime import KnobStream
+from knob_core.runtime.ruled_out import FAR, finite
+from knob_core.wrap.command import Command
+
+
+def stream(command: Command | None = None) -> KnobStream:
+    return KnobStream(wrap.classifier(command=command))
+
+
+def test_a_class_that_is_ruled_out_in_every_frame_does_not_silence_the_stream() -> None:
+    """Label -1 for ever, and no error, was the answer."""
+    masked, low = stream(), stream()
+    for best in (0, 0, 3, 3, 3, 3, 3, 3):
+        z = np.where(np.arange(4) == best, 4.0, 0.0)
+        answer = masked.step(np.where(np.arange(4) == 2, -np.inf, z))
+        same = low.step(np.where(np.arange(4) == 2, -FAR, z))
+    assert (answer.label, bool(answer.missing)) == (3, False)
+    assert answer.probabilities[2] < 1e-6 and np.isfinite(answer.probabilities).all()
+    np.testing.assert_array_equal(answer.probabilities, same.probabilities)
+
+
+def test_only_rows_that_make_sense_are_taken() -> None:
+    z = np.array([[1.0, -np.inf, 3.0], [np.nan, -np.inf, 0.0], [np.inf, -np.inf, 0.0], [-np.inf] * 3, [1.0, 2.0, 3.0]])
+    found = finite(z)
+    np.testing.assert_array_equal(found[0], [1.0, 1.0 - FAR, 3.0])
+    np.testing.assert_array_equal(found[1:], z[1:])
+    answer = stream().step(z)
+    assert answer.missing.tolist() == [False, True, True, True, False]
+
+
+def test_a_state_of_another_command_is_refused() -> None:
+    """It was loaded without a word, and the gate went on under another command."""
+    one, other = stream(), stream(Command(weights=(-1.0, -4.0, 2.0, -7.0)))
+    one.step(np.array([1.0, 2.0, 3.0]))
+    kept = one.state_dict()
+    with pytest.raises(ValueError, match=r"made with the command \[-1.0, -4.0, 2.0, -8.0, .*, expected .* -7.0"):
+        other.load_state_dict(kept)
+    for strange in (np.array([None], object), np.array("x"), np.zeros(3), np.zeros((100, 100)), np.array(1)):
+        with pytest.raises(ValueError, match="command"):
+            stream().load_state_dict({**kept, "command": strange})
+    again = stream()
+    again.load_state_dict(kept)
+    again.load_state_dict({name: x for name, x in kept.items() if name != "command"})  # of an older version
+    np.testing.assert_array_equal(again.step(np.zeros(3)).probabilities, one.step(np.zeros(3)).probabilities)

@@ -1,0 +1,24 @@
+"""The soak and the memory script, as short as can be: they run, and find nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.soak import memory_after, server
+
+pytestmark = pytest.mark.slow
+
+
+def test_visits_uploads_computations_and_a_restart_leave_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert server.main(["--seconds", "2", "--lives", "2", "--pause", "0"]) == 0, capsys.readouterr().out
+
+
+def test_memory_is_given_back(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--hostile", "10", "--honest", "3", "--megabytes", "8", "--seconds", "6", "--ttl", "2"]
+    assert memory_after.main(few) == 0, capsys.readouterr().out
+
+
+def test_growth_is_seen() -> None:
+    flat, rising = [500.0, 700.0] + [710.0] * 20, [500.0 + 20 * i for i in range(20)]
+    assert server.growth(flat) == 0.0
+    assert server.growth(rising) > server.ROOM
