@@ -49,6 +49,9 @@ COMMANDS = {
         "train.sensitivity", ("pandas", "tqdm"), "train", "measure every setting of the knobs on change streams"
     ),
     "export": Command("train.export", (), "export", "write ONNX and torch.export files"),
+    "replay-turns": Command(
+        "app.console.replay_turns", ("streamlit",), "app", "compute the figures of a log of turns anew, and compare"
+    ),
     "check-lessons": Command("app.lessons.check_summaries", (), "app", "check the lesson summaries of a class"),
 }
 MARKS = ("pyproject.toml", "knob_core/__init__.py", "app/main.py", "train/__init__.py")  # what a clone has

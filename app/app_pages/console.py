@@ -14,10 +14,10 @@ from app.widgets.untrusted import escape_markdown
 
 
 @st.fragment(key="fast")
-def fast(stream: ShownStream) -> None:
+def fast(stream: ShownStream, waiting: bool) -> None:
     """Everything that moves with a knob, and nothing else: this reruns when a knob is released, or has no WebSocket."""
     controller, endpoint = session.controller(), session.endpoint("console")
-    controller.show(stream, st.session_state["script_runs"])
+    controller.show(stream, st.session_state["script_runs"], waiting)
     endpoint.reply = controller.update
     console_component.mount(endpoint, session.reported("console"), controller.constants(), key="console")
     if controller.state.released:
@@ -91,7 +91,7 @@ if stream is not None:
         st.session_state["shown"], st.session_state["shown_choice"] = stream, session.choice()
         st.session_state["last_stream"] = "console"
     with top:
-        fast(stream)
+        fast(stream, job is not None)
 with bottom:
     with st.container(key="row"):
         stream_menus.menus(stream)

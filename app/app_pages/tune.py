@@ -148,7 +148,7 @@ def draw(job: Job, titles: str) -> None:
         st.session_state["tune_measure"] = told[0]
     measure = choice.selectbox("The map shows", told, key="tune_measure", help="One of all measures of these streams",
                                format_func=lambda name: MEASURES[name].words)  # fmt: skip
-    shown = tune_display.Shown(charted, measure, goals(), state.settings, state.pin)
+    shown = tune_display.Shown(charted, measure, goals(), state.settings, state.pins)
     now = tune_display.at(charted, state.settings.zeta, state.settings.omega_n)
     cell = tune_display.place_of(state.settings)
     figure_sheet.sheet(

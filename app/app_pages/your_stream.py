@@ -10,7 +10,7 @@ import streamlit as st
 from app.console import console_component, session
 from app.console.console_controller import ConsoleController
 from app.console.console_state import FRAME_RATES, ConsoleState
-from app.console.export_buttons import export_buttons
+from app.console.export_buttons import export_buttons, record_turns
 from app.server import upload_limits
 from app.server.streamlit_internals import remove_uploads
 from app.widgets import page_layout
@@ -33,7 +33,7 @@ FORMATS = """
 
 **Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names; one animated GIF, WebP
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
-may lie beside them.
+may lie beside them, or, for single frames of a film, `frame,label` with that heading and frames from 0 on.
 
 **Limits**: LIMITS.
 
@@ -50,7 +50,9 @@ def own_controller() -> ConsoleController:
     """This page's console: a state of its own, whose knobs are the console's knobs."""
     if "own_controller" not in st.session_state:
         shared = session.console_state()
-        st.session_state["own_controller"] = ConsoleController(ConsoleState(settings=shared.settings), shared)
+        st.session_state["own_controller"] = ConsoleController(
+            ConsoleState(settings=shared.settings, log=shared.log), shared
+        )
     return st.session_state["own_controller"]
 
 
@@ -104,7 +106,6 @@ def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None
     with state.lock:
         state.change_stream()
         state.epoch += 1
-        state.pin = None
 
 
 def upload() -> None:
@@ -192,6 +193,7 @@ def fitted(found: Fit | None) -> None:
 def export(stream: UploadedStream) -> None:
     """Setting, data and figures as files, and the lines that run the setting."""
     export_buttons(own_controller().state, stream, "own")
+    record_turns(own_controller().state, session.console_states(), stream, "own")
     uploaded = stream.uploaded
     if uploaded is None:
         lines = 'stream = KnobStream("assets/checkpoints/knob-ode-s0.safetensors", settings="knob.toml")'

@@ -27,11 +27,12 @@ class ConsoleController:
     shared: ConsoleState | None = None
     stream: ShownStream | None = None
     script_runs: int = 0  # how often the page's script has run
+    waiting: bool = False  # another stream is chosen and not there yet
 
-    def show(self, stream: ShownStream, script_runs: int) -> None:
-        """From now on this stream is on the display."""
+    def show(self, stream: ShownStream, script_runs: int, waiting: bool = False) -> None:
+        """From now on this stream is on the display, perhaps only until another one is there."""
         with self.state.lock:
-            self.stream, self.script_runs = stream, script_runs
+            self.stream, self.script_runs, self.waiting = stream, script_runs, waiting
 
     def constants(self) -> Constants:
         """What no knob changes; sent when the component is mounted."""
@@ -44,7 +45,7 @@ class ConsoleController:
         assert stream is not None, "show a stream first"
         with state.lock:
             self._follow_shared()
-            before = state.settings
+            before, pins = state.settings, state.pins
             if "controls" in request:
                 state.apply_controls(request["controls"])
             state.apply_view(request.get("view"))
@@ -52,18 +53,32 @@ class ConsoleController:
                 state.set_temperature(fit_temperature(stream, state.settings))
             if self.shared is not None and state.settings != before:
                 self.shared.set_from_python(state.settings)
+            if self.shared is not None and state.pins != pins:
+                self.shared.pins = state.pins
+            if state.pins.shown is None:
+                state.measured.forget()
+            frames = state.live.t if state.live else None
             outcome = self._evaluate(stream)
+            if state.log is not None:
+                state.log.note(state, stream, frames)
             kind, words = regime(state.settings, stream.method)
+            pin = state.pins.shown
+            pinned = f"{pin.name} (dashed): {describe(pin.settings)}" if pin else ""
             around: ControlsUpdate = {
                 "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
-                "regime": kind, "words": words, "pinned": describe(state.pin) if state.pin else "",
+                "regime": kind, "words": words, "pinned": pinned,
+                "pin_button": state.pins.button(state.settings),
             }  # fmt: skip
-            shown = {**display.update(state, stream, outcome), "runs": [self.script_runs, answer]}
+            shown = display.update(state, stream, outcome)
+            shown |= {"waiting": self.waiting, "runs": [self.script_runs, answer]}
         return {"controls": around, "display": shown}
 
     def _follow_shared(self) -> None:
-        """The knobs were moved on another page, or by a fit."""
-        if self.shared is not None and self.state.settings != self.shared.settings:
+        """The knobs were moved on another page, or by a fit; the pins are the same on both."""
+        if self.shared is None:
+            return
+        self.state.pins = self.shared.pins
+        if self.state.settings != self.shared.settings:
             self.state.set_from_python(self.shared.settings)
 
     def _evaluate(self, stream: ShownStream) -> Outcome:

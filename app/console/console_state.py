@@ -10,9 +10,13 @@ import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from app.console.compared import is_order
 from app.console.live_run import LiveRun
+from app.console.measured_pins import MeasuredPins
 from app.console.panels import PANELS
+from app.console.pins import Pins
 from app.console.protocol import Controls, ViewRequest
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, SPEEDS, ZETA
@@ -21,6 +25,9 @@ from knob_core.goals import KINDS, Goals
 from knob_core.measures.operator import OperatorMeasures
 from knob_core.memories import KINDS as MEMORIES
 from knob_core.settings import LIMITS, MODES, Settings
+
+if TYPE_CHECKING:
+    from app.console.turn_log import TurnLog
 
 FRAME_RATES = LIMITS["frame_rate"]  # frames/s
 TEMPERATURES = LIMITS["temperature"]
@@ -32,6 +39,7 @@ class View:
 
     panel: str = "step"
     unit: str = UNITS[0]
+    sort: str = ""  # column of the table of pins, "-" before it for the largest first; "": as they were pinned
 
 
 @dataclass
@@ -53,11 +61,14 @@ class ConsoleState:
     wide: bool = False  # the browser has room for further panels beside the open one
     fit_presses: int = 0
     fit_wanted: bool = False  # the button was pressed: the temperature is to be fitted to the stream on the display
-    pin: Settings | None = None
+    pins: Pins = field(default_factory=Pins)
     pin_presses: int = 0
+    pin_actions: int = 0  # number of the last action on a pin that was taken
+    measured: MeasuredPins = field(default_factory=MeasuredPins, compare=False, repr=False)
     live: LiveRun | None = None
     frames_requested: int = 0
     speed: int = 10  # frames/s of live mode
+    log: TurnLog | None = None  # the recording of turns, where the visitor asked for one
     lock: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
 
     def set_from_python(self, settings: Settings) -> None:
@@ -102,7 +113,7 @@ class ConsoleState:
         self.released = bool(controls.get("released", True))
         presses = whole(controls.get("pin_presses"), self.pin_presses)
         if presses != self.pin_presses:
-            self.pin_presses, self.pin = presses, None if self.pin else self.settings
+            self.pin_presses, self.pins = presses, self.pins.press(self.settings)
         speed = whole(controls.get("speed"), self.speed)
         self.speed = speed if speed in SPEEDS else self.speed
         requested = whole(controls.get("frames_requested"), self.frames_requested)
@@ -128,7 +139,9 @@ class ConsoleState:
         self.view_seq = seq
         panel, unit = view.get("panel"), view.get("unit")
         panel = panel if panel in tuple(PANELS) else self.view.panel
-        self.view = View(panel, unit if unit in UNITS else self.view.unit)
+        sort = view.get("sort")
+        sort = sort if isinstance(sort, str) and is_order(sort) else self.view.sort
+        self.view = View(panel, unit if unit in UNITS else self.view.unit, sort)
         self.wide = view.get("wide") is True
         frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
         temperature = clamp(view.get("temperature"), TEMPERATURES, self.settings.temperature)
@@ -136,6 +149,22 @@ class ConsoleState:
         self.fit_wanted, self.fit_presses = self.fit_wanted or presses != self.fit_presses, presses
         goals = self.settings.goals if "goals" not in view else read_goals(view["goals"])
         self.settings = replace(self.settings, frame_rate=frame_rate, temperature=temperature, goals=goals)
+        self._act_on_pin(view.get("pin_action"))
+
+    def _act_on_pin(self, action: object) -> None:
+        """Draw, rename or remove a pin, or turn the knobs to it; each action has a number and is taken once."""
+        if not isinstance(action, Mapping):
+            return
+        number = whole(action.get("number"), self.pin_actions)
+        if number == self.pin_actions:
+            return
+        self.pin_actions = number
+        pin = self.pins.get(action.get("name"))
+        if action.get("act") == "turn" and pin is not None:
+            own = self.settings
+            self.set_from_python(replace(pin.settings, goals=own.goals, frame_rate=own.frame_rate))
+        else:
+            self.pins = self.pins.act(action)
 
     def set_temperature(self, temperature: float) -> None:
         """Set from Python, after a fit; the browser follows because the view's epoch is new."""
@@ -160,9 +189,11 @@ class ConsoleState:
     def view_taken(self) -> ViewRequest:
         """The view as it was taken."""
         return {
-            "panel": self.view.panel, "unit": self.view.unit, "frame_rate": self.settings.frame_rate,
+            "panel": self.view.panel, "unit": self.view.unit, "sort": self.view.sort,
+            "frame_rate": self.settings.frame_rate,
             "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
             "wide": self.wide,
+            "pin_action": {"number": self.pin_actions, "act": "", "name": "", "to": ""},
             "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,
         }  # fmt: skip

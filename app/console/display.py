@@ -25,7 +25,7 @@ LEGEND = {  # kind: [label, help]
     "band": ["middle half", "From the first to the third quartile of the paths"],
     "ghost": [WITHOUT_KNOB, "Without inertia and memory: the gate σ(u*), and the confidence that it gives"],
     "wrong": ["share wrong", "How many of the paths are wrong at a frame: now, and without Knob"],
-    "pin": ["A", "The setting that you pinned"],
+    "pin": ["pinned", "The pinned setting that is drawn; Compare has all of them"],
     "cut": ["new picture", "Where another picture begins"],
     "turn": ["you turned", "While a knob was turned, as the stream was playing"],
 }
@@ -55,15 +55,17 @@ def goal_constants(name: str) -> GoalConstants | None:
 
 
 def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[str, Any]:
-    """A DisplayUpdate without `runs`."""
+    """A DisplayUpdate without `runs` and `waiting`."""
     rows = stream.rows()
     others = beside(state.view.panel) if state.wide else []
     shown = PanelInput(
         state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
-        stream.branches.severity, outcome.newest, state.pin, stream.changing, stream.probe, stream.attentive,
+        stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe, stream.attentive,
         _judged(stream, outcome) if "reliability" in (state.view.panel, *others) else None,
+        outcome.compared, state.view.sort,
     )  # fmt: skip
-    now = state.now or outcome.without_knob
+    now, pin = state.now or outcome.without_knob, state.pins.shown
+    pinned = (pin.name, outcome.pinned_measures) if pin and outcome.pinned_measures else None
     return {
         "seq": state.seq,
         "stream_id": stream.id,
@@ -78,7 +80,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
             now,
             state.before or now,
             outcome.without_knob,
-            outcome.pinned_measures,
+            pinned,
             state.settings.frame_rate,
             state.settings.goals,
         ),
@@ -104,7 +106,8 @@ def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeU
     labelled, shown = bool((stream.frame_truth >= 0).any()), response.predicted[rows.start]
     wrong = stream.share_wrong(response) if labelled else None
     legend = ["now", "band", "ghost", *(["wrong"] if labelled else []), *(["cut"] if stream.cuts else [])]
-    legend += ["pin"] if state.pin else []
+    pin = state.pins.shown
+    legend += ["pin"] if pin else []
     shapes: list[dict[str, Any]] = []
     if state.live is not None and outcome.newest is not None:
         gap = state.live.gap(stream.frames)
@@ -115,13 +118,13 @@ def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeU
         legend.append("turn")
     traces = scope.moving(g, p, shown, wrong)
     axes: dict[str, Any] = {}
-    if outcome.pinned is not None:
+    if outcome.pinned is not None and pin is not None:
         a = outcome.pinned
         traces += scope.pinned(
-            np.median(a.g[rows], axis=0), np.median(a.p_max[rows], axis=0), a.predicted[rows.start]
+            np.median(a.g[rows], axis=0), np.median(a.p_max[rows], axis=0), a.predicted[rows.start], pin.name
         )  # fmt: skip
-        axes = {scope.axis_key("classes"): scope.class_axis(labelled, pinned=True)}
-    return {"data": traces, "axes": axes, "shapes": shapes, "legend": legend}
+        axes = {scope.axis_key("classes"): scope.class_axis(labelled, pinned=pin.name)}
+    return {"data": traces, "axes": axes, "shapes": shapes, "legend": legend, "pin": pin.name if pin else ""}
 
 
 def _film(stream: ShownStream, outcome: Outcome) -> FilmUpdate:

@@ -1,19 +1,22 @@
-"""Export: the scope's numbers as CSV, and scope and panel as one HTML page."""
+"""Export: the scope's numbers and the compared settings as CSV; read-outs, scope and panel as one HTML page."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from app.console import display
+from app.console import compared, display
 from app.console.console_state import ConsoleState
-from app.console.outcome import evaluate, quartiles
+from app.console.outcome import compare, evaluate, quartiles
+from app.console.readouts import READOUTS
 from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
-from app.figures.figure_colours import painted
+from app.figures.figure_colours import colour, painted
 from app.figures.packed import unpack
 
 
@@ -46,14 +49,21 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
     return text.getvalue()
 
 
+def compared_csv(state: ConsoleState, stream: ShownStream) -> str:
+    """The present setting, none, and every pin, with all measures; in the order in which the table shows them."""
+    with state.lock:
+        rows = compared.ordered(compare(state, stream), state.view.sort)
+    return compared.csv_text(rows, stream.title)
+
+
 def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") -> str:
-    """Scope and panel as a page that needs nothing else: plotly is inside."""
+    """Read-outs, scope and panel as a page that needs nothing else: plotly is inside."""
     import plotly.io as pio
 
     with state.lock:
         sent = display.update(state, stream, evaluate(state, stream))
     base = stream.background()["figure"]
-    layout = {**base["layout"], "title": {"text": sent["caption"]}, "annotations": []}
+    layout = {**base["layout"], "title": {"text": escape(sent["caption"])}, "annotations": []}
     layout |= {name: {**layout[name], **change} for name, change in sent["scope"]["axes"].items()}
     layout["shapes"] = [*layout["shapes"], *sent["scope"]["shapes"]]
     layout["xaxis"] = {**layout["xaxis"], "title": {"text": "frame"}}
@@ -61,7 +71,7 @@ def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") ->
         "data": [_for_plotly(trace) for trace in (*base["data"], *sent["scope"]["data"])],
         "layout": layout,
     }
-    parts = []
+    parts = [_table([["", "now"], *([READOUTS[card["id"]].label, card["now"]] for card in sent["readouts"])])]
     for i, figure in enumerate(part for part in (scope, sent["panel"]["figure"]) if part):
         figure = painted(figure, theme)
         figure["layout"] |= {
@@ -72,9 +82,23 @@ def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") ->
         parts.append(
             pio.to_html(figure, full_html=False, include_plotlyjs=i == 0, validate=True, config={"displaylogo": False})
         )
-    return (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Knob</title><body>{''.join(parts)}</body></html>"
-    )
+    if "compare" in sent["panel"]:
+        table = sent["panel"]["compare"]
+        rows = [[row["name"], row["setting"], *row["cells"]] for row in table["rows"]]
+        parts.append(_table([["name", "memory, mode", *(label for _, label, _ in table["columns"])], *rows]))
+    text, paper = colour("text", theme), colour("background", theme)
+    style = f"body{{font-family:sans-serif;color:{text};background:{paper}}}td,th{{padding:2px 12px;text-align:left}}"
+    head = f"<meta charset='utf-8'><title>Knob</title><style>{style}</style>"
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """An HTML table whose first row is a heading; every text is escaped."""
+    lines = []
+    for i, row in enumerate(rows):
+        kind = "td" if i else "th"
+        lines.append("<tr>" + "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in row) + "</tr>")
+    return f"<table>{''.join(lines)}</table>"
 
 
 def _for_plotly(trace: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.console.compared import NOW, WITHOUT, Compared
 from app.console.console_state import ConsoleState
+from app.console.pins import acting
 from app.console.shown_stream import ShownStream
 from knob_core.measures.operator import OperatorMeasures, known_truth, measure
 from knob_core.metrics import temperature_scaling
@@ -27,17 +29,41 @@ class Outcome:
     pinned: Response | None = None
     pinned_measures: OperatorMeasures | None = None
     newest: int | None = None  # live: the frame drawn last
+    compared: list[Compared] | None = None  # where the table is open
 
 
 def evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
     """The whole stream under the setting, or the frames of the live run that have arrived."""
+    found = _evaluate(state, stream)
+    if state.view.panel != "compare":
+        return found
+    whole = found.measures if state.live is None else None
+    return replace(found, compared=compare(state, stream, whole))
+
+
+def compare(state: ConsoleState, stream: ShownStream, now: OperatorMeasures | None = None) -> list[Compared]:
+    """The present setting, none, and every pin, over the whole stream; `now` where the first is measured already."""
+    own = acting(state.settings)
+    rows = [Compared(NOW, own, now or _whole(stream, own)[1])]
+    rows.append(Compared(WITHOUT, Settings(on=False), stream.measures_without))
+    for pin in state.pins:
+        rows.append(Compared(pin.name, pin.settings, state.measured.of(stream, pin.settings), pinned=True))
+    return rows
+
+
+def _whole(stream: ShownStream, settings: Settings) -> tuple[Response, OperatorMeasures]:
+    response, _ = respond(stream.branches, settings, stream.method, attentive=stream.attentive)
+    return response, measure(stream.branches, response, stream.known)
+
+
+def _evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
     branches = stream.branches
-    pinned = respond(branches, state.pin, stream.method, attentive=stream.attentive)[0] if state.pin else None
+    pin = state.pins.shown
+    pinned = state.measured.response(stream, pin.settings) if pin else None
     live = state.live
     if live is None or live.response is None:
-        response, _ = respond(branches, state.settings, stream.method, attentive=stream.attentive)
-        measures = measure(branches, response, stream.known)
-        pinned_measures = measure(branches, pinned, stream.known) if pinned else None
+        response, measures = _whole(stream, state.settings)
+        pinned_measures = state.measured.of(stream, pin.settings) if pin else None
         return Outcome(response, measures, stream.measures_without, pinned, pinned_measures)
     newest = (live.t - 1) % stream.frames
     if live.t <= 2:

@@ -62,13 +62,24 @@ class ViewRequest(TypedDict):
 
     panel: str  # a key of panels.PANELS
     unit: str  # of the frequency axis: one of bode_plot.UNITS
+    sort: str  # column of the table of pins, "-" before it for the largest first; "": as they were pinned
     frame_rate: float  # frames/s of the camera
     temperature: float  # of the answer
     fit_presses: int  # how often the button that fits the temperature was pressed
     wide: bool  # there is room for further panels beside the open one
     goals: dict[str, float]  # limits by the goal's name, in the unit that the card shows; absent: no goal
+    pin_action: PinAction
     epoch: int
     seq: int
+
+
+class PinAction(TypedDict):
+    """What was last done to a pin in the table."""
+
+    number: int  # actions so far; each is taken once
+    act: str  # "draw", "rename", "remove", "turn" (the knobs to it), or ""
+    name: str  # of the pin
+    to: str  # its new name
 
 
 class Request(TypedDict):
@@ -100,7 +111,8 @@ class ControlsUpdate(TypedDict):
     server_ms: float  # how long the last answer took, ms: the browser may send one message ahead
     regime: str  # "under", "critical", "over" or ""
     words: str  # what the setting does, one sentence
-    pinned: str  # the pinned setting in words, "" without one
+    pinned: str  # the drawn pin and its setting in words, "" without one
+    pin_button: NotRequired[str]  # what the button does now: "pin B", "unpin A"; "": there is no room
 
 
 class DisplayUpdate(TypedDict):
@@ -109,6 +121,7 @@ class DisplayUpdate(TypedDict):
     seq: int  # the last Controls that was taken
     stream_id: str  # which StreamBackground belongs to it
     view: ViewRequest
+    waiting: bool  # another stream is chosen and not there yet: this one is dimmed
     caption: str  # stream and setting in words, for the saved picture
     scope: ScopeUpdate
     film: FilmUpdate
@@ -125,6 +138,7 @@ class ScopeUpdate(TypedDict):
     axes: dict[str, Any]  # entries of the layout's axes in place of the background's, where a row is added
     shapes: list[dict[str, Any]]
     legend: list[str]  # keys of DisplayConstants.legend
+    pin: str  # name of the pin that is drawn; "": none
 
 
 class FilmUpdate(TypedDict):
@@ -135,14 +149,33 @@ class FilmUpdate(TypedDict):
 
 
 class PanelUpdate(TypedDict):
-    """The open panel: a figure or a spring, a small table, one sentence."""
+    """The open panel: a figure, a spring or the table of pins, a small table, one sentence."""
 
     id: str
     figure: Figure | None
     spring: NotRequired[SpringUpdate]
+    compare: NotRequired[CompareUpdate]
     numbers: list[list[str]]  # table, first row and first column are headings
     note: str
     temperature: NotRequired[bool]  # the temperature is set and fitted here
+
+
+class CompareUpdate(TypedDict):
+    """Settings side by side, over the whole stream."""
+
+    columns: list[list[str]]  # [id, label, help]
+    sort: str  # as in ViewRequest
+    rows: list[CompareRow]
+
+
+class CompareRow(TypedDict):
+    """One setting."""
+
+    name: str
+    pinned: bool  # False: the present setting, and the row without Knob
+    drawn: bool
+    setting: str  # all but the knobs, in words
+    cells: list[str]  # one a column
 
 
 class SpringUpdate(TypedDict):

@@ -1,4 +1,4 @@
-"""The read-outs: cards with one number each, now, before this turn, for the pinned setting, and without Knob.
+"""The read-outs: cards with one number each, now, before this turn, for the drawn pin, and without Knob.
 
 Which cards there are depends on the stream: a delay where the class changes, the gate's lag where it does not, and
 nothing that needs labels where there are none. Four of them take a goal (`knob_core.goals`) and say whether it is met.
@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from app.console.protocol import GoalUpdate, ReadoutUpdate
 from app.console.shown_stream import ShownStream
+from app.figures.scope import short
 from knob_core.goals import KINDS, Goals, verdict
 from knob_core.measures.operator import OperatorMeasures
 
 WITHOUT_KNOB = "without Knob"
+LONGEST_NAME = 6  # characters of a pin on a card
 NOTABLE = 0.02  # of miscalibration above the floor: less is not worth a word
 
 
@@ -80,16 +82,16 @@ def updates(
     now: OperatorMeasures,
     before: OperatorMeasures,
     without: OperatorMeasures,
-    pinned: OperatorMeasures | None,
+    pinned: tuple[str, OperatorMeasures] | None,
     frame_rate: float,
     goals: Goals,
 ) -> list[ReadoutUpdate]:
-    """The cards' texts; `frame_rate` (frames/s) turns frames into seconds."""
+    """The cards' texts; `pinned`: the drawn pin's name and measures; `frame_rate` (frames/s) gives seconds."""
     out: list[ReadoutUpdate] = []
     for readout in (READOUTS[id] for id in ids):
         rest = [["previous setting", text(readout, before)]]
         if pinned is not None:
-            rest.append(["A", text(readout, pinned)])
+            rest.append([short(pinned[0], LONGEST_NAME), text(readout, pinned[1])])
         rest.append([WITHOUT_KNOB, text(readout, without)])
         out.append({
             "id": readout.id, "now": text(readout, now), "beside": beside(readout, now, frame_rate), "rest": rest,

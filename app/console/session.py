@@ -27,7 +27,7 @@ def console_state() -> ConsoleState:
         query = st.query_params.to_dict()
         linked = link.read(query, stream_sources.home())
         st.session_state["other_pages"] = {name: query[name] for name in OTHER_PAGES if name in query}
-        st.session_state["console_state"] = ConsoleState(settings=linked.settings, view=linked.view)
+        st.session_state["console_state"] = ConsoleState(settings=linked.settings, view=linked.view, pins=linked.pins)
         st.session_state["choice"] = linked.choice
         st.session_state["problems"] = list(linked.problems)
     return st.session_state["console_state"]
@@ -38,6 +38,12 @@ def controller() -> ConsoleController:
     if "console_controller" not in st.session_state:
         st.session_state["console_controller"] = ConsoleController(console_state())
     return st.session_state["console_controller"]
+
+
+def console_states() -> list[ConsoleState]:
+    """Every console of this visitor: the page's own, and that of Your stream once it was opened."""
+    own = st.session_state.get("own_controller")
+    return [console_state(), *([own.state] if own is not None else [])]
 
 
 def choice() -> StreamChoice:
@@ -67,7 +73,9 @@ def problems() -> list[str]:
 def write_link() -> None:
     """Put the whole setting into the address bar; only when no knob is held, and only when it changed."""
     own = console_state()
-    query = link.write(own.settings, own.view, choice(), stream_sources.home()) | st.session_state["other_pages"]
+    query = (
+        link.write(own.settings, own.view, choice(), stream_sources.home(), own.pins) | st.session_state["other_pages"]
+    )
     if st.query_params.to_dict() != query:  # a change of page empties the address, too
         st.query_params.from_dict(query)
 

@@ -61,8 +61,13 @@ def rise_in_words(info: StepInfo) -> str:
 
 def describe(s: Settings) -> str:
     """A setting in a few characters."""
+    return f"ζ {s.zeta:g}, ωₙ {s.omega_n:g}, {describe_rest(s)}" if s.on else describe_rest(s)
+
+
+def describe_rest(s: Settings) -> str:
+    """All of a setting but the knobs."""
     modest = "" if s.temperature == 1 else f", temperature {s.temperature:g}"
     if not s.on:
         return f"off (without Knob){modest}"
-    extra = "reset" if s.mode == "reset" else "no memory" if s.memory == OFF.name else f"{s.memory} memory"
-    return f"ζ {s.zeta:g}, ωₙ {s.omega_n:g}, {extra}{modest}"
+    kind = "reset" if s.mode == "reset" else "no memory" if s.memory == OFF.name else f"{s.memory} memory"
+    return f"{kind}{modest}"

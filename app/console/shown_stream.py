@@ -39,6 +39,7 @@ class ShownStream:
     fault: str = ""  # what of it could not be read, where the rest can be shown
     names: tuple[str, ...] = CLASSES
     probe: tuple[Branches, str] | None = None  # where the picture changes: a fixed one's paths, and its name
+    source: str = ""  # how it can be had again: the choice as text, or the file's id and name
 
     @property
     def frames(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from app.console import session, shipped_models, stream_sources
-from app.console.export_buttons import export_buttons
+from app.console.export_buttons import export_buttons, record_turns
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import (
     CORRUPTION_NAMES,
@@ -242,6 +242,7 @@ def _export(stream: ShownStream | None) -> None:
     st.caption("The address bar holds the whole setting. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
         export_buttons(state, stream, "export")
+        record_turns(state, session.console_states(), stream, "export")
     upload = st.file_uploader(
         "Load a settings file",
         type=["toml"],

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from app.console import link
 from app.console.compute_stream import ComputedStream
 from app.console.shipped_models import attentive_weights, trained_knobs
 from app.console.shown_stream import ShownStream
@@ -135,6 +136,7 @@ def shipped_stream(key: StreamKey, image: int) -> ShownStream:
         stream_id(choice), title(choice, branches, place * key.realisations, film_strips.strips(key)), key.method,
         branches, key.realisations, place, pixels, trained_knobs(key.method, key.seed),
         attentive_weights(key.method, key.seed), fault, probe=companion(choice) if key.changing else None,
+        source=link.write_choice(choice),
     )  # fmt: skip
 
 
@@ -144,6 +146,7 @@ def computed_stream(choice: StreamChoice, result: ComputedStream) -> ShownStream
         stream_id(choice), title(choice, result.branches, 0, 1), choice.method, result.branches,
         choice.realisations, 0, result.pixels, trained_knobs(choice.method, choice.model),
         attentive_weights(choice.method, choice.model), probe=companion(choice) if choice.changing else None,
+        source=link.write_choice(choice),
     )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ in lightness as well as in hue, so that they stay apart for colour-blind eyes; c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from app.figures.packed import unpack
@@ -37,7 +39,9 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
             return [walk(v, key) for v in value]
         return colour(value, theme) if isinstance(value, str) and key in PAINTED else value
 
-    out = walk({**figure, "data": [class_cells(t) if t["type"] == "ribbon" else t for t in figure["data"]]})
+    names = figure["layout"].get("classes", [])
+    data = [class_cells(t, names) if t["type"] == "ribbon" else t for t in figure["data"]]
+    out = walk({**figure, "data": data})
     text, paper = PALETTES[theme]["text"], PALETTES[theme]["background"]
     out["layout"] |= {
         "font": {"color": text},
@@ -48,12 +52,14 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
     return out
 
 
-def class_cells(trace: dict[str, Any]) -> dict[str, Any]:
-    """A ribbon as plotly's cells: one colour a class, the class's name on hover."""
+def class_cells(trace: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """A ribbon as plotly's cells: one colour a class, the class's name on hover. Names may be a stranger's."""
     classes = unpack(trace["z"]).astype(int)
     steps = [[place / CLASS_COLOURS, f"class{k}"] for k in range(CLASS_COLOURS) for place in (k, k + 1)]
     return {
         "type": "heatmap", "x0": 0, "dx": 1, "y0": trace["y0"], "dy": 1, "yaxis": trace["yaxis"], "name": trace["name"],
         "z": [[None if k < 0 else k % CLASS_COLOURS + 0.5 for k in classes.tolist()]],
+        "text": [[escape(names[k]) if 0 <= k < len(names) else "" for k in classes.tolist()]],
+        "hovertemplate": f"frame %{{x}}: %{{text}}<extra>{escape(trace['name'])}</extra>",
         "zmin": 0, "zmax": CLASS_COLOURS, "colorscale": steps, "showscale": False,
     }  # fmt: skip

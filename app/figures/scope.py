@@ -25,6 +25,7 @@ class Row(NamedTuple):
     title: str = ""
 
 
+LONGEST_NAME = 9  # characters beside a row
 GAP = 7.0  # pixels between rows at the usual size
 ROWS = {  # top to bottom
     "severity": Row("y", 28, "severity", (-0.2, 5.4), (0, 5), title="severity"),
@@ -67,7 +68,7 @@ def base(
         domain = [1 - (top + row.height) / whole, 1 - top / whole]
         layout[axis_key(name)] = axis(row, domain)
         top += row.height + GAP
-    layout[axis_key("classes")] |= class_axis(truth is not None, pinned=False)
+    layout[axis_key("classes")] |= class_axis(truth is not None)
     word = {"text": "frame", "xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "paper", "y": 0}
     layout["annotations"] = [{**word, "yshift": -10, "showarrow": False, "font": {"color": "muted"}}]
     data = [
@@ -91,10 +92,10 @@ def axis(row: Row, domain: list[float]) -> dict[str, Any]:
     return out | {"title": {"text": row.title, "font": {"color": row.color}} if row.title else None, "titlegap": 40}
 
 
-def class_axis(labelled: bool, pinned: bool) -> dict[str, Any]:
-    """Heights, ticks and words of the row of classes: truth only where it is known, A only where it is pinned."""
+def class_axis(labelled: bool, pinned: str = "") -> dict[str, Any]:
+    """Heights, ticks and words of the row of classes: truth where it is known, and the name of a drawn pin."""
     heights = [*([PINNED] if pinned else []), NOW, WITHOUT, *([TRUTH] if labelled else [])]
-    words = {PINNED: "A", NOW: "now", WITHOUT: "without", TRUTH: "truth"}
+    words = {PINNED: short(pinned), NOW: "now", WITHOUT: "without", TRUTH: "truth"}
     return {
         "range": [heights[0] - 0.5, heights[-1] + 0.5],
         "tickvals": heights,
@@ -139,12 +140,17 @@ def moving(
     ]
 
 
-def pinned(g: np.ndarray, p_max: np.ndarray, classes: np.ndarray) -> list[dict[str, Any]]:
+def short(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name that fits beside the row."""
+    return name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
+
+
+def pinned(g: np.ndarray, p_max: np.ndarray, classes: np.ndarray, name: str) -> list[dict[str, Any]]:
     """A pinned setting's gate and confidence (T,), dashed, and its classes."""
     return [
-        line(g, "gate", axis=ROWS["gate"].axis, name="A gate", width=1.4, dash="dash"),
-        line(p_max, "confidence", axis=ROWS["confidence"].axis, name="A confidence", width=1.4, dash="dash"),
-        ribbon(classes, PINNED, "A"),
+        line(g, "gate", axis=ROWS["gate"].axis, name=f"{name} gate", width=1.4, dash="dash"),
+        line(p_max, "confidence", axis=ROWS["confidence"].axis, name=f"{name} confidence", width=1.4, dash="dash"),
+        ribbon(classes, PINNED, name),
     ]
 
 

@@ -10,15 +10,17 @@ from app.figures.packed import band, line
 from knob_core.stream_dynamics import StepAnswer
 
 
-def step_plot(theory: np.ndarray, measured: StepAnswer | None, pinned: np.ndarray | None = None) -> dict[str, Any]:
-    """Theory (n,), and the stream's own steps with their quartiles where it has any."""
+def step_plot(
+    theory: np.ndarray, measured: StepAnswer | None, pinned: np.ndarray | None = None, pin: str = "A"
+) -> dict[str, Any]:
+    """Theory (n,), and the stream's own steps with their quartiles where it has any; `pin` is the pinned one's name."""
     n = len(theory)
     data: list[dict[str, Any]] = []
     if measured:
         data += band(measured.low[:n], measured.high[:n], "gate/0.2")
         data.append(line(measured.median[:n], "gate", name="measured", width=2.2))
     if pinned is not None:
-        data.append(line(pinned[:n], "muted", name="A", width=1.4, dash="dash"))
+        data.append(line(pinned[:n], "muted", name=pin, width=1.4, dash="dash"))
     data.append(line(theory, "text", name="theory", width=1.4, dash="dash" if measured else "solid"))
     level = {
         "type": "line",

@@ -35,7 +35,7 @@ class ControlPanel {
       overSocket: (controls) => this.send({ controls }),
       throughStreamlit: (controls) => this.setState("controls", controls),
       isShown: () => this.box.isConnected,
-      showStale: (stale) => this.box.dispatchEvent(new CustomEvent("knob-stale", { ...ACROSS, detail: stale })),
+      showStale: (stale) => this.showStale(stale),
     });
     this.session = message.session ?? "";
     this.box = document.createElement("section");
@@ -62,6 +62,12 @@ class ControlPanel {
     this.playback = constants.transport
       ? new Playback(this.box, constants, this.values, (settled) => this.played(settled))
       : null;
+  }
+
+  /** @param {boolean} stale  what is drawn is, or is no longer, that of an earlier setting */
+  showStale(stale) {
+    const detail = { part: "controls", stale };
+    this.box.dispatchEvent(new CustomEvent("knob-stale", { ...ACROSS, detail }));
   }
 
   /**
@@ -159,7 +165,7 @@ class ControlPanel {
     this.message = message;
     this.showTrained(message.constants);
     const { session = "" } = message;
-    if (session !== this.session) this.startSession(session, message.epoch);
+    if (session !== this.session) this.startSession(session, message);
     else if (message.epoch !== this.values.epoch) this.takeValues(message);
     this.paint();
     this.sender.acknowledge(message.seq, message.server_ms);
@@ -168,11 +174,12 @@ class ControlPanel {
   /**
    * The server was started again, and what it has of the values is as old as the link: the visitor's own count.
    * @param {string} session
-   * @param {number} epoch
+   * @param {ControlsMessage} message
    */
-  startSession(session, epoch) {
+  startSession(session, { epoch, values }) {
     this.session = session;
-    Object.assign(this.values, { live: false, playing: false, frames_requested: 0 });
+    const { pin_presses = 0 } = values; // or the last press would count once more
+    Object.assign(this.values, { live: false, playing: false, frames_requested: 0, pin_presses });
     this.playback?.restartTimer();
     this.sender.startSession(epoch);
   }
@@ -210,7 +217,7 @@ class ControlPanel {
     this.regime.paint(values.on ? message.regime : "", message.words);
     this.presets.paint(values);
     this.switches?.paint(values);
-    this.playback?.paint(values, message.pinned);
+    this.playback?.paint(values, message.pinned, message.pin_button);
   }
 }
 

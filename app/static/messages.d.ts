@@ -74,13 +74,23 @@ export interface Controls {
 export interface ViewRequest {
   panel: string;
   unit: string; // of the frequency axis
+  sort: string; // column of the table of pins, "-" before it for the largest first; "": as they were pinned
   frame_rate: number; // frames/s of the visitor's camera
   temperature: number; // of the answer
   fit_presses: number; // how often the button that fits the temperature was pressed
   wide: boolean; // there is room for further panels beside the open one
   goals: Record<string, number>; // limits by the goal's name, in the card's unit; absent: no goal
+  pin_action: PinAction;
   epoch: number;
   seq: number;
+}
+
+/** What was last done to a pin in the table. */
+export interface PinAction {
+  number: number; // actions so far; each is taken once
+  act: "" | "draw" | "rename" | "remove" | "turn";
+  name: string; // of the pin
+  to: string; // its new name
 }
 
 /** One message on the WebSocket. */
@@ -107,13 +117,15 @@ export interface ControlsUpdate {
   server_ms?: number; // how long Python took
   regime: Regime;
   words: string; // what the setting does
-  pinned: string; // the pinned setting in words
+  pinned: string; // the drawn pin and its setting in words
+  pin_button?: string; // what the button does now; "": there is no room for one more
 }
 
 export interface DisplayUpdate {
   seq: number;
   stream_id: string; // which StreamBackground belongs to it
   view: ViewRequest;
+  waiting: boolean; // another stream is chosen and not there yet
   caption: string; // for the saved picture
   scope: ScopeUpdate;
   film: FilmUpdate;
@@ -129,6 +141,7 @@ export interface ScopeUpdate {
   axes: Record<`yaxis${string}`, Partial<Axis>>; // entries in place of the background's, where a row is added
   shapes: Shape[];
   legend: string[]; // keys of DisplayConstants.legend
+  pin: string; // name of the pin that is drawn; "": none
 }
 
 /** The model's answers to the frames of the first path. */
@@ -139,11 +152,27 @@ export interface FilmUpdate {
 
 export interface PanelUpdate {
   id: string;
-  figure: Figure | null; // null: the spring is drawn instead
+  figure: Figure | null; // null: the spring or the table of pins is shown instead
   spring?: SpringUpdate;
+  compare?: CompareUpdate;
   numbers: string[][]; // a table; its first row and first column are headings
   note: string;
   temperature?: boolean; // the temperature is set and fitted here
+}
+
+/** Settings side by side, over the whole stream. */
+export interface CompareUpdate {
+  columns: [string, string, string][]; // id, label, help
+  sort: string; // as in ViewRequest
+  rows: CompareRow[];
+}
+
+export interface CompareRow {
+  name: string;
+  pinned: boolean; // false: the present setting, and the row without Knob
+  drawn: boolean;
+  setting: string; // all but the knobs, in words
+  cells: string[]; // one a column
 }
 
 export interface SpringUpdate {

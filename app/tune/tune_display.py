@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from app.console.pins import Pin, Pins, acting
 from app.figures import map_figures as draw
 from app.figures.map_figures import IsoLine, Mark
 from app.tune.map_job import PLACES, Charted
@@ -32,19 +34,33 @@ class Shown:
     measure: str  # on the map
     goals: Goals
     settings: Settings
-    pin: Settings | None = None
+    pins: Pins = field(default_factory=Pins)
 
     @property
     def front(self) -> Frontier | None:
         return frontier(self.charted.map)
 
+    @property
+    def here(self) -> list[Pin]:
+        """The pins that differ from the present setting in the knobs alone: this map is also theirs."""
+        own = acting(self.settings)
+        return [
+            p for p in self.pins if replace(p.settings, zeta=own.zeta, omega_n=own.omega_n) == replace(own, on=True)
+        ]
+
 
 def at(charted: Charted, zeta: float, omega_n: float) -> dict[str, float]:
     """Every measure of one setting, in the set of streams where it is worst."""
-    parts = [one.measure(np.array([zeta]), np.array([omega_n])) for one in charted.sets]
-    values = {name: np.stack([part[name] for part in parts], -1)[:, None] for name in MEASURES}
-    here = SettingsMap(np.array([zeta]), np.array([omega_n]), values)
-    return {name: float(here.worst(name)[0, 0]) for name in MEASURES}
+    return at_each(charted, [(zeta, omega_n)])[0]
+
+
+def at_each(charted: Charted, knobs: Sequence[tuple[float, float]]) -> list[dict[str, float]]:
+    """The same for several settings."""
+    zeta, omega_n = np.array(knobs).T
+    parts = [one.measure(zeta, omega_n) for one in charted.sets]
+    values = {name: np.stack([part[name] for part in parts], -1)[:, None] for name in MEASURES}  # (S, 1, N)
+    worst = {name: SettingsMap(zeta, omega_n[:1], values).worst(name)[:, 0] for name in MEASURES}
+    return [{name: float(worst[name][i]) for name in MEASURES} for i in range(len(knobs))]
 
 
 def measurable(map_: SettingsMap) -> list[str]:
@@ -134,11 +150,10 @@ def _fine(places: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 
 def marks(shown: Shown) -> list[Mark]:
-    """Home, A and where the knobs stand, the last on top."""
+    """Home, the pins and where the knobs stand, the last on top."""
     at_home = shown.settings.on and _held(shown.settings) == (HOME.zeta, HOME.omega_n)
     found = [] if at_home else [Mark("home", HOME.zeta, HOME.omega_n, "muted", "circle-open")]
-    if shown.pin is not None and shown.pin.on:
-        found.append(Mark("A", *_held(shown.pin), "confidence", "x"))
+    found += [Mark(pin.name, *_held(pin.settings), "confidence", "x") for pin in shown.here]
     if shown.settings.on:
         found.append(Mark("now, home" if at_home else "now", *_held(shown.settings), "gate"))
     return found
@@ -154,10 +169,13 @@ def _frontier(shown: Shown, front: Frontier, now: dict[str, float]) -> dict[str,
         f"ζ {z:.3g}, ωₙ {w:.3g}: {f:.2f} excess flips, {d:.2f} frames"
         for z, w, d, f in zip(front.zeta, front.omega_n, front.delay, front.flips, strict=True)
     ]
-    spots = []
-    if shown.pin is not None and shown.pin.on:
-        pinned = at(shown.charted, shown.pin.zeta, shown.pin.omega_n)
-        spots.append(("A", pinned["delay_mean"], pinned["excess_flips"], "confidence", "x"))
+    spots: list[tuple[str, float, float, str, str]] = []
+    if shown.here:
+        found = at_each(shown.charted, [(pin.settings.zeta, pin.settings.omega_n) for pin in shown.here])
+        spots += [
+            (pin.name, there["delay_mean"], there["excess_flips"], "confidence", "x")
+            for pin, there in zip(shown.here, found, strict=True)
+        ]
     if shown.settings.on:
         spots.append(("now", now["delay_mean"], now["excess_flips"], "text", "circle-open"))
     rivals = [(curve.name, curve.delay, curve.flips) for curve in shown.charted.rivals]

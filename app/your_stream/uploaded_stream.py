@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -46,6 +47,11 @@ def file_id(files: Sequence[tuple[str, bytes]]) -> str:
     for name, content in files:
         digest.update(f"{len(name)} {name} {len(content)} ".encode() + content)
     return digest.hexdigest()[:16]
+
+
+def source_of(id: str, title: str) -> str:
+    """What a log of turns calls it."""
+    return urlencode({"file": id, "name": title})
 
 
 def shown_part(uploaded: Uploaded) -> Uploaded:
@@ -106,6 +112,7 @@ def of_logits(
     return UploadedStream(
         id, title, methods.DEFAULT, branches, 1,
         names=uploaded.class_names, severity_known=uploaded.severity is not None, uploaded=kept,
+        source=source_of(id, title),
     ), notes  # fmt: skip
 
 
@@ -157,4 +164,5 @@ def of_pictures(
         attentive=attentive_weights(*model),
         names=CLASSES,
         severity_known=False,
+        source=source_of(id, title),
     ), notes

@@ -17,6 +17,8 @@ import made_streams
 import numpy as np
 import pytest
 
+from app.console.panels import PANELS
+
 SECONDS = 4.0
 HERE = Path(__file__).parent
 
@@ -142,7 +144,7 @@ def test_a_drag_follows_the_hand(assets: Path) -> None:
             began = time.monotonic()
             real.open_console(page, app.url)
             paint = time.monotonic() - began
-            results = {panel: console_drag(page, app.url, panel) for panel in ("Step", "Bode", "Poles", "Spring")}
+            results = {label: console_drag(page, app.url, label) for label, _ in PANELS.values()}
         with real.served(HERE / "plain_page.py") as plain:
             page = chrome.new_page(viewport={"width": 1280, "height": 800})
             page.goto(plain.url)

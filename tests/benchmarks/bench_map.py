@@ -19,7 +19,7 @@ WEIGHTS = Attentive(
 )  # fmt: skip  # none of them 0: nothing can be left out
 PATHS, FRAMES, CLASSES = 32, 240, 10
 LOOPED = 24  # settings that the loop is timed over
-CORES = 2  # that the map uses; the loop has one. CPU time, since others may be at work on this machine
+CORES = 2  # that the map uses; the loop has one
 
 
 def test_a_map_is_twenty_times_as_fast_as_a_loop_and_shows_itself_at_once() -> None:
@@ -36,10 +36,11 @@ def test_a_map_is_twenty_times_as_fast_as_a_loop_and_shows_itself_at_once() -> N
     grid = Grid(size=64)
     looped(1.0, 0.4)
     places = np.random.default_rng(0).permutation(grid.size)[:LOOPED]
-    began = time.process_time()
+    began, used = time.perf_counter(), time.process_time()
     for place in places:
         looped(float(grid.zetas[place]), float(grid.omegas[-place - 1]))
-    loop = (time.process_time() - began) / LOOPED * grid.size**2
+    scale = grid.size**2 / LOOPED
+    loop, loop_cpu = scale * (time.perf_counter() - began), scale * (time.process_time() - used)
     began, busy, first = time.perf_counter(), time.process_time(), 0.0
     for step in refine([many], grid, threads=CORES):
         if step.map is not None and not first:
@@ -47,8 +48,8 @@ def test_a_map_is_twenty_times_as_fast_as_a_loop_and_shows_itself_at_once() -> N
     whole, busy = time.perf_counter() - began, time.process_time() - busy
     print(
         f"\n64 x 64 settings x all measures over {PATHS} x {FRAMES} frames: {busy:.1f} CPU seconds ({whole:.1f} s "
-        f"here, first picture after {first:.2f} s); a loop takes {loop:.0f}: {loop / busy:.1f} times as long on one "
-        f"core, {CORES * loop / busy:.1f} on {CORES}"
+        f"by the clock on {CORES} cores, first picture after {first:.2f} s); a loop takes {loop:.0f} s by the clock, "
+        f"{loop_cpu:.0f} CPU seconds: {loop / whole:.1f} times as long by the clock, {loop_cpu / busy:.1f} in CPU time"
     )
-    assert CORES * loop / busy >= 20
-    assert first / whole <= 0.15
+    assert loop / whole >= 20  # wants an idle machine
+    assert first <= 1.0 and whole <= 10.0

@@ -297,6 +297,49 @@ def test_pin_and_compare(console: Any) -> None:
     assert all("A" in dict(card["rest"]) for card in message(console)["readouts"])
 
 
+def test_several_pins_in_one_table_sorted_named_drawn_and_in_the_link(console: Any, chrome: Any) -> None:
+    for preset, label in (("conservative", "pin A"), ("nervous", "pin B")):
+        console.get_by_role("button", name=preset).click()
+        settle(console)
+        console.get_by_role("button", name=label).click()
+        console.get_by_role("button", name="unpin").wait_for()
+    console.get_by_role("button", name="balanced").click()
+    console.get_by_role("tab", name="Compare").click()
+    table = console.locator(".compare table")
+    table.wait_for()
+    field = console.get_by_label("name of B")
+    field.fill("night <b>")
+    field.press("Enter")
+    console.get_by_label("name of night <b>").wait_for()
+    console.get_by_role("button", name="draw A").click()
+    console.wait_for_function("knobPart('scope').message.scope.pin === 'A'")
+    console.locator(".compare [data-column=zeta]").click()
+    console.wait_for_function("knobPart('scope').message.panel.compare.sort === 'zeta'")
+    settle(console)
+
+    def rows(page: Any) -> list[str]:
+        page.wait_for_function("!knobPart('scope').redraw.pending")
+        return page.locator(".compare tbody th").evaluate_all(
+            "all => all.map((th) => th.querySelector('input')?.value ?? th.textContent)"
+        )
+
+    assert rows(console) == ["night <b>", "now", "A", "without Knob"]
+    assert console.locator(".compare [aria-sort=ascending]").inner_text() == "ζ ▲"
+    console.wait_for_function("location.search.includes('sort=zeta') && location.search.includes('drawn=A')")
+    other = chrome.new_page(viewport={"width": 1280, "height": 800})
+    open_console(other, console.url)
+    assert rows(other) == rows(console) and other.evaluate("knobPart('scope').message.scope.pin") == "A"
+    other.close()
+    console.get_by_role("button", name="turn the knobs to night").click()
+    console.wait_for_function("knobPart('knobs').values.zeta === 0.15")
+    console.get_by_role("button", name="remove A").click()
+    console.wait_for_function("knobPart('scope').message.panel.compare.rows.length === 3")
+    settle(console)
+    assert sorted(rows(console)) == ["night <b>", "now", "without Knob"]
+    box = console.locator(".panel").bounding_box()
+    assert box["y"] + box["height"] <= 800  # it scrolls inside
+
+
 def choose(page: Any, menu: str, option: str) -> None:
     page.locator(f".st-key-menu_{menu} input").click()
     page.get_by_role("option", name=option, exact=True).click()
@@ -400,8 +443,10 @@ def test_computing_can_be_cancelled(app: str, page: Any) -> None:
     open_console(page, app + "/?schedule=ramp&frames=1000&realisations=12&corruption=glass_blur")
     assert "shot noise, step" in message(page)["caption"]  # something to look at meanwhile
     page.get_by_test_id("stProgress").wait_for()
+    page.locator(".display.waiting").wait_for()  # it is not what was chosen: dimmed
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached")
+    page.locator(".display.waiting").wait_for(state="detached")
     drag(page, "ζ", 0.3)
     assert "shot noise, step" in message(page)["caption"]
     assert "schedule=ramp" not in page.url

@@ -1,4 +1,4 @@
-"""The open panel: Step, Bode, Poles, Reliability, Spring. Each is one file: a figure, a small table and one sentence.
+"""The open panel: Step, Bode, Poles, Reliability, Spring, Compare. Each is one file: a figure or a table, a sentence.
 
 Numbers come from knob_core, pictures from app.figures. A registry is a dict: the tabs are its keys.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.console.panels import bode_panel, poles_panel, reliability_panel, spring_panel, step_panel
+from app.console.panels import bode_panel, compare_panel, poles_panel, reliability_panel, spring_panel, step_panel
 from app.console.panels.panel_input import PanelInput
 
 __all__ = ["PANELS", "PanelInput", "beside", "panel"]
@@ -19,6 +19,7 @@ PANELS = {  # id: (label, help)
     "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
     "reliability": ("Reliability", "How often answers are right, by how sure they are: over this stream, as it is now"),
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
+    "compare": ("Compare", "The settings that you pinned, side by side, with all measures"),
 }
 BESIDE = ("step", "bode", "poles", "reliability")  # those that can stand beside the open one
 _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
@@ -27,12 +28,13 @@ _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "poles": poles_panel.content,
     "reliability": reliability_panel.content,
     "spring": spring_panel.content,
+    "compare": compare_panel.content,
 }
 
 
 def beside(name: str) -> list[str]:
-    """Which two stand beside the open panel on a large screen."""
-    return [id for id in BESIDE if id != name][:2]
+    """Which two stand beside the open panel on a large screen; the table of pins needs all of its width."""
+    return [id for id in BESIDE if id != name][:2] if name != "compare" else []
 
 
 def panel(name: str, shown: PanelInput, unit: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app.console.compared import Compared
+from app.console.pins import Pin
 from app.console.setting_words import acting_gate
 from knob_core.branches import Branches
 from knob_core.gates import Gate
@@ -34,11 +36,18 @@ class PanelInput:
     u_star: np.ndarray  # (r, T)
     severity: np.ndarray  # (T,)
     newest: int | None = None  # live: the frame drawn last
-    pin: Settings | None = None
+    pin: Pin | None = None  # the one that is drawn
     changing: bool = False  # the picture changes
     probe: tuple[Branches, str] | None = None  # where it does: a fixed picture's paths, and its name
     attentive: Attentive | None = None  # the model's own weights
     judged: Judged | None = None  # None where nothing is labelled
+    compared: list[Compared] | None = None  # the table's rows, where it is open
+    sort: str = ""  # the table's order
+
+    @property
+    def drawn(self) -> str:
+        """The name of the pin that is drawn."""
+        return self.pin.name if self.pin else ""
 
     def on_fixed_picture(self) -> tuple[PanelInput | None, str]:
         """(What the gate's step and tone are measured on, its name in words); None where there is nothing to measure.

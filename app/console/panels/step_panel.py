@@ -28,9 +28,9 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
         measured = step_answer(fixed.u, fixed.u_star, fixed.severity, resting)
     n = min(SHOWN_FRAMES, len(measured.median)) if measured else SHOWN_FRAMES
     ideal, info = theoretical_step(shown.settings, shown.method, n)
-    pinned = theoretical_step(shown.pin, shown.method, n)[0] if shown.pin else None
+    pinned = theoretical_step(shown.pin.settings, shown.method, n)[0] if shown.pin else None
     return {
-        "figure": step_plot(ideal, measured, pinned),
+        "figure": step_plot(ideal, measured, pinned, shown.drawn),
         "numbers": table(info, measured, shown.settings.frame_rate) if gated else [],
         "note": note(fixed or shown, measured, gated, where),
     }
@@ -58,7 +58,7 @@ def note(shown: PanelInput, measured: StepAnswer | None, gated: bool, where: str
     if measured:
         several = f"{measured.count} steps" if measured.count > 1 else "the step"
         text = f"blue: {several} of {where}, median and middle half of the paths; dashed: theory"
-        text += ", in grey of A" * (shown.pin is not None)
+        text += f", in grey of {shown.drawn}" if shown.pin else ""
     elif not gated:
         text = "this model has no gate: it always answers with its static branch"
     elif shown.newest is not None:

@@ -1,5 +1,6 @@
 // A stream and what the gate does to it: read-outs, scope, film strip and the open panel, all drawn from one message.
 // What no knob changes comes once for each stream (stream_background.js); the message names the stream.
+import { STALE_MS } from "../knobs/update_sender.js";
 import { mountOnce } from "../page/component.js";
 import { addElement, find, setIfChanged } from "../page/dom.js";
 import { FrameScheduler } from "../page/frame_scheduler.js";
@@ -14,7 +15,7 @@ import { SidePanels, isWide } from "./side_panels.js";
 import { TimeZoom } from "./time_zoom.js";
 
 /** @import { Common, DisplayMessage, MountArguments, Palette, Part, PartHost } from "../messages.js" */
-/** @import { Request, StreamBackground, ViewRequest } from "../messages.js" */
+/** @import { PinAction, Request, StreamBackground, ViewRequest } from "../messages.js" */
 /** @import { Figure } from "../plot/figure_types.js" */
 
 const HTML = `
@@ -47,6 +48,7 @@ const HTML = `
     <div class="body">
       <canvas class="trace" role="img" aria-label="panel"></canvas>
       <div class="side"></div>
+      <div class="compare" hidden></div>
     </div>
     <p class="note"></p>
   </figure>
@@ -75,6 +77,9 @@ class Display {
     this.session = message.session ?? "";
     this.view = { ...message.view };
     this.font = "";
+    this.stale = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} until the view counts as not answered */
+    this.staleTimer = undefined;
     /** @type {StreamBackground | null} */
     this.background = null;
     /** @type {Figure | null} the scope's */
@@ -126,6 +131,27 @@ class Display {
     Object.assign(this.view, change, { seq: this.view.seq + 1 });
     this.send({ view: { ...this.view } });
     this.setState("view", { ...this.view });
+    this.watchView();
+  }
+
+  /** What is drawn counts as another view's (temperature, goals, panel) if Python does not answer soon. */
+  watchView() {
+    const { view } = this.message;
+    if (view.epoch === this.view.epoch && view.seq < this.view.seq) {
+      this.staleTimer ??= setTimeout(() => this.showStale(true), STALE_MS);
+      return;
+    }
+    clearTimeout(this.staleTimer);
+    this.staleTimer = undefined;
+    this.showStale(false);
+  }
+
+  /** @param {boolean} stale */
+  showStale(stale) {
+    if (stale === this.stale) return;
+    this.stale = stale;
+    const detail = { part: "view", stale };
+    this.box.dispatchEvent(new CustomEvent("knob-stale", { bubbles: true, composed: true, detail }));
   }
 
   /**
@@ -140,6 +166,16 @@ class Display {
     this.changeView({ goals });
   }
 
+  /**
+   * Something was done to a pin in the table.
+   * @param {PinAction["act"]} act
+   * @param {string} name
+   * @param {string} [to]  its new name
+   */
+  actOnPin(act, name, to = "") {
+    this.changeView({ pin_action: { number: this.view.pin_action.number + 1, act, name, to } });
+  }
+
   /** @param {string} panel */
   openPanel(panel) {
     this.changeView({ panel });
@@ -151,8 +187,10 @@ class Display {
     const { session = "" } = message;
     if (session !== this.session) {
       this.session = session; // the server was started again, and knows the view of the link only
-      this.changeView({ epoch: message.view.epoch });
+      const { epoch, fit_presses, pin_action } = message.view; // or the last press would count once more
+      this.changeView({ epoch, fit_presses, pin_action });
     } else if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
+    this.watchView();
     this.redraw.request();
   }
 
@@ -172,6 +210,7 @@ class Display {
     this.panel.draw(message.panel);
     this.sidePanels.draw(message.side_panels, this.palette, this.font);
     this.cursor.refresh();
+    setIfChanged(box, "class", message.waiting ? "display waiting" : "display"); // another stream is being made
     setIfChanged(box, "data-updates", "1"); // tests wait for it: something has been drawn
     setIfChanged(box, "data-stream", message.stream_id);
   }
@@ -185,13 +224,13 @@ class Display {
     const { title, legend } = this.parts;
     setIfChanged(title, "text", background.title);
     setIfChanged(this.scope.canvas, "aria-label", background.alt);
-    const key = scope.legend.join();
+    const key = [...scope.legend, scope.pin].join();
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
     legend.replaceChildren();
     for (const kind of scope.legend) {
       const [text, help] = constants.legend[kind];
-      addElement("i", kind, legend, text).title = help;
+      addElement("i", kind, legend, kind === "pin" ? scope.pin : text).title = help;
     }
   }
 }

@@ -2,7 +2,7 @@
 import { Painter } from "../plot/painter.js";
 import { DASHES } from "../plot/strokes.js";
 
-/** @import { DisplayMessage, Palette } from "../messages.js" */
+/** @import { CompareUpdate, DisplayMessage, Palette } from "../messages.js" */
 /** @import { Figure } from "../plot/figure_types.js" */
 
 /**
@@ -34,6 +34,7 @@ export async function copyLink(button) {
 const SCALE = 2; // pixels of the picture for one of the screen's
 const EDGE = 14;
 const CARD_HEIGHT = 52;
+const TABLE_ROW = 17; // height of a row of the table of pins
 /** @type {Record<string, { colour: string, dash?: string, width?: number }>} how each kind of the legend is drawn */
 export const SAMPLES = {
   now: { colour: "text", width: 2 },
@@ -63,8 +64,10 @@ export function savePicture(display) {
  */
 export function picture({ box, palette, font, message, figure, scope, panel }) {
   const width = Math.max(scope.canvas.clientWidth, panel.canvas.clientWidth) + 2 * EDGE;
+  const { compare } = message.panel;
   const parts = [drawn(figure, scope.canvas, palette, font), drawn(message.panel.figure, panel.canvas, palette, font)];
-  const heights = [scope.canvas.clientHeight, panel.canvas.clientHeight];
+  const table = compare ? (compare.rows.length + 1) * TABLE_ROW : 0;
+  const heights = [scope.canvas.clientHeight, table || panel.canvas.clientHeight];
   const top = 34 + CARD_HEIGHT + 24;
   const sheet = document.createElement("canvas");
   sheet.width = SCALE * width;
@@ -82,7 +85,8 @@ export function picture({ box, palette, font, message, figure, scope, panel }) {
   const below = top + heights[0] + 22;
   const name = message.constants.panels.find(({ id }) => id === message.panel.id)?.label ?? "";
   write(c, name, EDGE, below - 6, `600 12px ${font}`, palette.text);
-  c.drawImage(parts[1], EDGE, below + 6, panel.canvas.clientWidth, heights[1]);
+  if (compare) writeTable(c, compare, below + 6, palette, font);
+  else c.drawImage(parts[1], EDGE, below + 6, panel.canvas.clientWidth, heights[1]);
   write(c, message.panel.note, EDGE, below + heights[1] + 20, `11px ${font}`, palette.muted);
   return sheet;
 }
@@ -125,6 +129,30 @@ function writeCards(c, { readouts, constants }, width, palette, font) {
 }
 
 /**
+ * The table of pins: names and settings to the left, numbers to the right of their columns.
+ * @param {CanvasRenderingContext2D} c
+ * @param {CompareUpdate} compare
+ * @param {number} top
+ * @param {Palette} palette
+ * @param {string} font
+ */
+function writeTable(c, { columns, rows }, top, palette, font) {
+  const lines = [["name", "memory, mode", ...columns.map(([, label]) => label)]];
+  for (const { name, setting, cells } of rows) lines.push([name, setting, ...cells]);
+  c.font = `11px ${font}`;
+  let x = EDGE;
+  lines[0].forEach((_, column) => {
+    const room = Math.max(...lines.map((line) => c.measureText(line[column]).width));
+    lines.forEach((line, i) => {
+      const shift = column < 2 ? 0 : room - c.measureText(line[column]).width;
+      const colour = i === 0 || column === 1 ? palette.muted : palette.text;
+      write(c, line[column], x + shift, top + (i + 0.5) * TABLE_ROW, c.font, colour);
+    });
+    x += room + 12;
+  });
+}
+
+/**
  * The legend in one line: a sample of each kind, and its name.
  * @param {CanvasRenderingContext2D} c
  * @param {DisplayMessage} message
@@ -144,8 +172,9 @@ function writeLegend(c, { scope, constants }, y, palette, font) {
     c.lineTo(x + 18, y);
     c.stroke();
     c.setLineDash([]);
-    write(c, constants.legend[kind][0], x + 23, y, `11px ${font}`, palette.muted);
-    x += 38 + c.measureText(constants.legend[kind][0]).width;
+    const text = kind === "pin" ? scope.pin : constants.legend[kind][0];
+    write(c, text, x + 23, y, `11px ${font}`, palette.muted);
+    x += 38 + c.measureText(text).width;
   }
 }
 

@@ -1,9 +1,11 @@
 // The panel below the scope: tabs, a figure or the spring, a small table and a sentence.
 import { addButton, addElement, find, setIfChanged } from "../page/dom.js";
 import { Painter } from "../plot/painter.js";
+import { CompareTable } from "./compare_table.js";
 import { SpringAnimation } from "./spring_animation.js";
 
 /** @import { DisplayConstants, PanelUpdate, ViewRequest } from "../messages.js" */
+/** @import { CompareHost } from "./compare_table.js" */
 /** @import { SpringHost } from "./spring_animation.js" */
 
 const FRAME_RATES = { min: 0.1, max: 1000 };
@@ -11,10 +13,10 @@ const TEMPERATURES = { min: 0.05, max: 20 };
 
 /**
  * What the panel needs of the display.
- * @typedef {SpringHost & { changeView: (change: Partial<ViewRequest>) => void }} PanelHost
+ * @typedef {SpringHost & CompareHost & { changeView: (change: Partial<ViewRequest>) => void }} PanelHost
  */
 
-/** One of Step, Bode, Poles, Reliability and Spring. */
+/** One of Step, Bode, Poles, Reliability, Spring and Compare. */
 export class Panel {
   /**
    * @param {HTMLElement} box
@@ -31,6 +33,7 @@ export class Panel {
     this.canvas = find(box, "canvas", HTMLCanvasElement);
     this.painter = new Painter(this.canvas);
     this.spring = new SpringAnimation(this.painter, host);
+    this.compare = new CompareTable(find(box, ".compare", HTMLElement), host);
     const options = find(box, ".axis-options", HTMLElement);
     for (const { id, label, help } of constants.panels) this.addTab(id, label, help);
     this.unit = this.addUnitMenu(options, constants.units);
@@ -129,6 +132,8 @@ export class Panel {
       if (typed !== field && field.value !== String(value)) field.value = String(value);
     setIfChanged(this.note, "text", message.note);
     this.writeTable(message.numbers);
+    this.compare.draw(message.compare ?? null);
+    setIfChanged(this.canvas, "hidden", message.compare !== undefined);
     this.spring.show(message.spring ?? null);
     if (message.figure) this.painter.draw(message.figure, palette, font);
   }

@@ -59,15 +59,16 @@ export class Playback {
 
   /**
    * @param {Controls} values
-   * @param {string} pinned  the pinned setting in words, "" where there is none
+   * @param {string} pinned  the drawn pin and its setting in words, "" where there is none
+   * @param {string} [button]  what the pin button does now; "": there is no room for one more
    */
-  paint({ playing, live }, pinned) {
+  paint({ playing, live }, pinned, button = "pin A") {
     setIfChanged(this.play, "text", playing ? "❚❚ pause" : "▶ play");
     setIfChanged(this.play, "aria-pressed", String(playing));
     setIfChanged(this.leave, "disabled", !live);
-    setIfChanged(this.pin, "text", pinned ? "unpin A" : "pin A");
-    setIfChanged(this.pin, "aria-pressed", String(Boolean(pinned)));
+    setIfChanged(this.pin, "text", button || "pin");
+    setIfChanged(this.pin, "disabled", !button);
     setIfChanged(this.note, "hidden", false); // an empty line is kept, or the buttons would move when it is written
-    setIfChanged(this.note, "text", pinned ? `A (dashed): ${pinned}` : "");
+    setIfChanged(this.note, "text", pinned);
   }
 }

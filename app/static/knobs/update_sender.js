@@ -1,24 +1,27 @@
 // When the controls' values are sent to Python, and by which way.
 // During a drag they go over the WebSocket; when the knob is released, or without a WebSocket, through Streamlit.
 // Pacing: the next values leave when Python has answered the last ones (by their sequence number), or one message ahead
-// of the answer once Python must be done: a run of Streamlit's that starts earlier would drop the last answer.
+// of the answer once Python must be done. Over the WebSocket that is about its own time, so that it computes while the
+// page draws; through Streamlit it is longer, since a run that starts too early drops the last answer.
 
 /** @import { Controls } from "../messages.js" */
 
 export const PATIENCE_MS = 600; // an answer that does not come (a rerun in between) must not freeze the knob
 const MOST_UNANSWERED = 2; // messages on their way
-const MIN_GAP_MS = 45;
-export const STALE_MS = 1200; // without an answer for so long, what is shown counts as another setting's
+const MIN_GAP_MS = { socket: 22, streamlit: 45 };
+export const STALE_MS = 300; // without an answer for so long, what is shown counts as another setting's
 
 /**
  * How long after the last message the next one may leave, in ms.
  * @param {number} unanswered  messages on their way
  * @param {number} serverMs  how long Python took for its last answer; 0: not known
+ * @param {boolean} overSocket  whether the last message went over the WebSocket
  */
-export function sendingGap(unanswered, serverMs) {
+export function sendingGap(unanswered, serverMs, overSocket) {
   if (unanswered === 0) return 0;
   if (unanswered >= MOST_UNANSWERED || !serverMs) return PATIENCE_MS;
-  return Math.max(MIN_GAP_MS, 1.3 * serverMs + 20);
+  if (overSocket) return Math.max(MIN_GAP_MS.socket, 1.2 * serverMs + 4);
+  return Math.max(MIN_GAP_MS.streamlit, 1.3 * serverMs + 20);
 }
 
 /**
@@ -44,6 +47,7 @@ export class UpdateSender {
     this.awaited = 0; // sequence number that is not answered yet; 0: none
     this.answered = 0; // sequence number of the last answer
     this.serverMs = 0;
+    this.overSocket = false; // the last message went over the WebSocket alone
     this.sentAt = -Infinity;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.nextSend = undefined;
@@ -88,7 +92,8 @@ export class UpdateSender {
     this.changed = true;
     this.settled ||= settled;
     const waited = performance.now() - this.sentAt;
-    const gap = sendingGap(this.awaited ? this.values.seq - this.answered : 0, this.serverMs);
+    const unanswered = this.awaited ? this.values.seq - this.answered : 0;
+    const gap = sendingGap(unanswered, this.serverMs, this.overSocket);
     clearTimeout(this.nextSend);
     if (waited < gap) this.nextSend = setTimeout(() => this.flush(), gap - waited);
     else this.flush();
@@ -104,7 +109,8 @@ export class UpdateSender {
     this.sentAt = performance.now();
     if (this.staleTimeout === undefined) this.watch(true);
     const values = { ...this.values };
-    if (!this.routes.overSocket(values) || this.settled) this.routes.throughStreamlit(values);
+    this.overSocket = this.routes.overSocket(values) && !this.settled;
+    if (!this.overSocket) this.routes.throughStreamlit(values);
     else this.socketTimeout ??= setTimeout(() => this.connectionLost(), PATIENCE_MS);
     this.settled = false;
   }

@@ -49,10 +49,14 @@ class Pair {
     const note = addElement("p", "stale-note", grid, STALE);
     note.hidden = true;
     note.setAttribute("role", "status");
+    /** @type {Set<string>} parts that wait for an answer */
+    const waiting = new Set();
     grid.addEventListener("knob-stale", (event) => {
-      const stale = event instanceof CustomEvent && Boolean(event.detail);
-      note.hidden = !stale;
-      grid.classList.toggle("stale", stale);
+      if (!(event instanceof CustomEvent)) return;
+      if (event.detail.stale) waiting.add(event.detail.part);
+      else waiting.delete(event.detail.part);
+      note.hidden = !waiting.size;
+      grid.classList.toggle("stale", waiting.size > 0);
     });
     for (const file of ["side_by_side.css", `${name}.css`]) loadStylesheet(this.host, component.data.base, file);
     this.host.appendChild(grid);

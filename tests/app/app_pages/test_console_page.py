@@ -14,6 +14,8 @@ import made_streams
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.console.replay_turns import replay
+from app.console.turn_log import read
 from app.server.background_jobs import Jobs
 from knob_core import library
 from knob_core.goals import Goals
@@ -99,6 +101,24 @@ def test_turning_the_knobs(assets: Path) -> None:
     assert console(at).settings.zeta == 3.0 and console(at).settings.omega_n == 1.5
 
 
+def test_turns_are_recorded_when_asked_and_replay(assets: Path) -> None:
+    at = turn(opened())
+    assert console(at).log is None and "Turns (CSV)" not in [button.label for button in at.download_button]
+    (switch,) = [toggle for toggle in at.toggle if toggle.label == "Record my turns"]
+    assert not switch.value
+    switch.set_value(True).run()
+    turn(at, seq=2, zeta=0.8, released=False)
+    turn(at, seq=3, zeta=0.9, released=True)
+    assert "Turns (CSV)" in [button.label for button in at.download_button]
+    log = console(at).log
+    assert [(t.knob, t.settings.zeta) for t in log.turns] == [("start", 0.3), ("zeta", 0.8), ("zeta", 0.9)]
+    stream = at.session_state["shown"]
+    assert stream.source and not any(r.differing for r in replay(read(log.csv_text().encode()), lambda source: stream))
+    next(toggle for toggle in at.toggle if toggle.label == "Record my turns").set_value(False).run()
+    turn(at, seq=4, zeta=2.0)
+    assert len(log.turns) == 3
+
+
 def test_switches_pin_and_live(assets: Path) -> None:
     at = turn(opened(), memory="plain")
     assert console(at).settings.memory == "plain" and at.query_params["memory"] == "plain"
@@ -107,7 +127,7 @@ def test_switches_pin_and_live(assets: Path) -> None:
     turn(at, seq=3, on=False)
     assert not console(at).settings.on and at.query_params["on"] == "0"
     turn(at, seq=4, pin_presses=1)
-    assert console(at).pin is not None
+    assert len(console(at).pins) == 1
     turn(at, seq=5, live=True, playing=True, frames_requested=0)
     turn(at, seq=6, live=True, playing=True, frames_requested=25, speed=40)
     assert console(at).live.t == 25 and console(at).speed == 40
@@ -412,7 +432,8 @@ def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
     from knob_core.settings import Settings
 
     at = opened()
-    assert [b.label for b in at.download_button] == ["Settings file", "Data (CSV)", "Figures (HTML)"]
+    labels = [button.label for button in at.download_button]
+    assert labels == ["Settings file", "Data (CSV)", "Compared settings (CSV)", "Figures (HTML)"]
     wanted = Settings(zeta=2.0, omega_n=0.05, memory=False)
     upload(at, "settings_file", settings_file.to_toml(wanted).encode(), "knob.toml")
     assert console(at).settings == wanted and console(at).epoch == 1 and not at.warning

@@ -394,7 +394,7 @@ def test_the_page_follows_the_knobs_and_keeps_them_in_the_link() -> None:
     at.run()
     state = at.session_state["console_state"]
     assert (state.settings.zeta, state.settings.omega_n) == (1.5, 2.0)
-    assert state.pin is None and state.settings.memory  # only the knobs are on this page
+    assert not len(state.pins) and state.settings.memory  # only the knobs are on this page
     assert at.query_params["z"] == "1.5" and at.query_params["w"] == "2"
 
 

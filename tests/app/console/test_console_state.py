@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.console.console_state import ConsoleState
+from app.console.pins import Pins
 from app.widgets.knobs import OMEGA_N, ZETA
+from knob_core.goals import Goals
 from knob_core.measures.stability import StreamMeasures
 from knob_core.settings import Settings
 
@@ -88,14 +90,40 @@ def test_before_is_what_it_was_when_the_turn_began() -> None:
     assert state.before.flips == 4
 
 
-def test_the_pin_keeps_and_forgets() -> None:
+def test_a_press_pins_the_setting_and_another_at_the_same_setting_unpins_it() -> None:
     state = ConsoleState()
     state.apply_controls({**CONTROLS, "pin_presses": 1})
-    assert state.pin == state.settings
+    assert [pin.settings for pin in state.pins] == [state.settings]
     state.apply_controls({**CONTROLS, "pin_presses": 1, "zeta": 1.0})
-    assert state.pin is not None and state.pin.zeta == 0.3
-    state.apply_controls({**CONTROLS, "pin_presses": 2})
-    assert state.pin is None
+    assert state.pins.shown is not None and state.pins.shown.settings.zeta == 0.3
+    state.apply_controls({**CONTROLS, "pin_presses": 2, "zeta": 1.0})
+    assert [pin.name for pin in state.pins] == ["A", "B"] and state.pins.drawn == "B"
+    state.apply_controls({**CONTROLS, "pin_presses": 3, "zeta": 1.0})
+    assert [pin.name for pin in state.pins] == ["A"] and state.pins.drawn == ""
+
+
+def test_an_action_on_a_pin_is_taken_once_and_turns_the_knobs() -> None:
+    state = ConsoleState(settings=Settings(goals=Goals(delay=3.0), frame_rate=25.0))
+    state.pins = Pins().press(Settings(zeta=2.0, memory="plain"))
+    view = {**state.view_taken(), "pin_action": {"number": 1, "act": "draw", "name": "A", "to": ""}}
+    state.apply_view(view)
+    assert state.pins.drawn == ""
+    state.apply_view(view)  # Streamlit reports it again with every run
+    assert state.pins.drawn == ""
+    epoch = state.epoch
+    state.apply_view({**view, "pin_action": {"number": 2, "act": "turn", "name": "A", "to": ""}})
+    assert state.settings.zeta == 2.0 and state.settings.memory == "plain" and state.epoch == epoch + 1
+    assert state.settings.goals == Goals(delay=3.0) and state.settings.frame_rate == 25.0  # they are the visitor's
+    for action in (
+        None,
+        7,
+        {},
+        {"number": "x"},
+        {"number": 9, "act": "turn", "name": ["A"]},
+        {"number": 10, "act": {}},
+    ):
+        state.apply_view({**state.view_taken(), "pin_action": action})
+    assert len(state.pins) == 1 and state.settings.zeta == 2.0
 
 
 def test_play_pause_and_leave() -> None:

@@ -15,6 +15,7 @@ from app.console import outcome, panels
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import cut
 from app.console.panels import PANELS
+from app.console.pins import Pin, Pins
 from app.console.setting_words import regime
 from app.console.shown_stream import ShownStream
 from app.figures.bode_plot import UNITS
@@ -124,7 +125,7 @@ def test_poles_panel_marks_the_poles(stream: ShownStream) -> None:
 
 def test_a_pinned_setting_is_drawn_and_measured(stream: ShownStream) -> None:
     pin = Settings(zeta=0.1, omega_n=2.0)
-    message = answer(ConsoleState(pin=pin), stream)
+    message = answer(ConsoleState(pins=Pins().press(pin)), stream)
     response, _ = respond(stream.branches, pin)
     np.testing.assert_allclose(trace(message, "A gate"), np.median(response.g[6:12], 0), atol=1e-6)
     rest = dict(message["readouts"][0]["rest"])
@@ -167,10 +168,12 @@ def test_a_message_is_small(stream: ShownStream) -> None:
 def test_a_pinned_setting_steps_with_its_own_dynamics(stream: ShownStream) -> None:
     """A pinned "off" follows at once, whatever acts now."""
     u, u_star = stream.branches.u_star, stream.branches.u_star
-    shown = panels.PanelInput(Settings(), "knob-ode", u, u_star, stream.branches.severity, pin=Settings(on=False))
+    shown = panels.PanelInput(
+        Settings(), "knob-ode", u, u_star, stream.branches.severity, pin=Pin("A", Settings(on=False))
+    )
     pinned: list[np.ndarray] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panels.step_panel, "step_plot", lambda ideal, measured, pin: pinned.append(pin))
+        patch.setattr(panels.step_panel, "step_plot", lambda ideal, measured, pin, name: pinned.append(pin))
         panels.panel("step", shown, "frames")
     np.testing.assert_array_equal(pinned[0], 1)
 
@@ -178,7 +181,7 @@ def test_a_pinned_setting_steps_with_its_own_dynamics(stream: ShownStream) -> No
 def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStream) -> None:
     """The ghost's, and A's: on the first frames all are easy."""
     pin, played = Settings(zeta=2.0, omega_n=0.1), 40
-    state = ConsoleState(pin=pin)
+    state = ConsoleState(pins=Pins().press(pin))
     controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True, "frames_requested": 0}
     state.apply_controls(controls)
     state.apply_controls({**controls, "seq": 2, "frames_requested": played})

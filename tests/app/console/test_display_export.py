@@ -13,6 +13,7 @@ import pytest
 
 from app.console.console_state import ConsoleState
 from app.console.display_export import csv_text, html_text
+from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
 from knob_core.data import CLASSES
 from knob_core.response import respond
@@ -40,7 +41,7 @@ def test_the_file_has_the_visitor_s_classes_and_the_truth_of_every_frame(scenes:
     own = replace(scenes, names=tuple("abcdefghij"))
     rows = list(csv.DictReader(io.StringIO(csv_text(ConsoleState(), own).split("\n", 1)[1])))
     assert [r["truth"] for r in rows] == ["abcdefghij"[k] for k in scenes.branches.labels[0]]
-    page = html_text(ConsoleState(pin=Settings(zeta=2.0)), own)
+    page = html_text(ConsoleState(pins=Pins().press(Settings(zeta=2.0))), own)
     found = [json.loads(z)[0] for z in re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)]
     assert [k + 0.5 for k in scenes.branches.labels[0].tolist()] in found  # the ribbon of the truth
 

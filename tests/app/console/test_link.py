@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from app.console import link
 from app.console.console_state import View
 from app.console.panels import PANELS
+from app.console.pins import MOST, Pins
 from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
@@ -128,3 +129,20 @@ def test_a_link_of_the_time_before_scenes_changed_shows_its_picture() -> None:
 def test_a_hostile_content_or_goal_is_named(query: dict[str, str], says: str) -> None:
     found = link.read(query, HOME)
     assert says in " ".join(found.problems) and found.choice == HOME
+
+
+def test_pins_travel_with_their_names_and_order() -> None:
+    pins = Pins().press(Settings(zeta=2.0)).press(Settings(on=False)).press(Settings(mode="reset", temperature=1.5))
+    pins = pins.rename("B", "night, =1: 2").draw("A")
+    query = link.write(Settings(), View("compare", sort="-delay"), HOME, HOME, pins)
+    found = link.read(dict(parse_qsl(urlencode(query))), HOME)
+    assert found.pins == pins and found.view.sort == "-delay" and not found.problems
+
+
+def test_a_hostile_link_pins_what_can_be_used_and_names_the_rest() -> None:
+    query = {"pin.A": "z:nan,w:99", "pin.now": "z:1", "pin.": "z:1", "drawn": "Q", "sort": "__class__"}
+    found = link.read(query, HOME)
+    assert [(pin.name, pin.settings.zeta, pin.settings.omega_n) for pin in found.pins] == [("A", 1.0, OMEGA_N[1])]
+    assert found.pins.drawn == "" and found.view.sort == "" and len(found.problems) == 6
+    many = link.read({f"pin.p{n}": "z:1,w:1" for n in range(100)}, HOME)
+    assert len(many.pins) == MOST

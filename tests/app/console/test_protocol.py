@@ -11,6 +11,7 @@ from app.console import display, protocol
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState, View
 from app.console.panels import PANELS
+from app.console.pins import Pins
 from app.console.protocol import StreamBackground, Update
 from app.console.shown_stream import ShownStream
 from app.server.drag_endpoint import DragEndpoint
@@ -51,7 +52,7 @@ def answered(state: ConsoleState, stream: ShownStream) -> Update:
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("panel", PANELS)
 def test_an_update_has_the_declared_fields(stream: ShownStream, panel: str, live: bool) -> None:
-    state = ConsoleState(view=View(panel), pin=Settings(zeta=2.0))
+    state = ConsoleState(view=View(panel), pins=Pins().press(Settings(zeta=2.0)))
     if live:
         for frames in (0, 40):
             state.apply_controls({"epoch": 0, "seq": 1, "live": True, "playing": True, "frames_requested": frames})

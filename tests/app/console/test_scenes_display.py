@@ -12,6 +12,7 @@ from console_answers import answer, readouts
 
 from app.console.console_state import ConsoleState, View
 from app.console.panels import PANELS
+from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
 from app.figures import scope
 from app.figures.packed import unpack
@@ -41,7 +42,7 @@ def test_cuts_and_classes_are_drawn(scenes: ShownStream) -> None:
 
 def test_the_pinned_setting_gets_a_row(scenes: ShownStream) -> None:
     pin = Settings(zeta=2.0, omega_n=0.05)
-    told = answer(ConsoleState(pin=pin), scenes)["scope"]
+    told = answer(ConsoleState(pins=Pins().press(pin)), scenes)["scope"]
     assert ribbons(told)["A"].tolist() == respond(scenes.branches, pin)[0].predicted[0].tolist()
     axis = told["axes"][scope.axis_key("classes")]
     assert axis["ticktext"] == ["A", "now", "without", "truth"] and axis["range"] == [-1.5, 2.5]

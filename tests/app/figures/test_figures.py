@@ -10,6 +10,7 @@ import pytest
 from console_answers import answer
 
 from app.console.console_state import ConsoleState, View
+from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import colour, painted
 from app.figures.packed import pack, unpack
@@ -96,7 +97,9 @@ def test_arrays_travel_whole() -> None:
 def test_plotly_accepts_every_figure(stream: ShownStream, theme: str) -> None:
     for settings in (Settings(), Settings(on=False)):
         for panel in ("step", "bode", "poles"):
-            message = answer(ConsoleState(settings=settings, view=View(panel), pin=Settings(zeta=2.0)), stream)
+            message = answer(
+                ConsoleState(settings=settings, view=View(panel), pins=Pins().press(Settings(zeta=2.0))), stream
+            )
             base = stream.background()["figure"]
             scope = {"data": [*base["data"], *message["scope"]["data"]], "layout": base["layout"]}
             for figure in (scope, message["panel"]["figure"]):

@@ -21,6 +21,7 @@ from app.calibration.calibration_controller import CalibrationController
 from app.calibration.cell_selection import Selection
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import LiveRun
+from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
 from app.lessons import course
 from app.results import result_files
@@ -50,7 +51,7 @@ def console_figures(stream: ShownStream) -> Iterator[dict[str, Any]]:
     yield stream.background()["figure"]
     for panel in ("step", "bode", "poles"):
         for settings in (Settings(), Settings(on=False), Settings(mode="reset")):
-            state = ConsoleState(settings=settings, view=View(panel), pin=Settings(zeta=2.0))
+            state = ConsoleState(settings=settings, view=View(panel), pins=Pins().press(Settings(zeta=2.0)))
             told = answer(state, stream)
             yield told["panel"]["figure"]
             yield {"data": told["scope"]["data"], "layout": {}}
@@ -90,7 +91,7 @@ def tune_figures() -> Iterator[dict[str, Any]]:
     rival = RivalCurve("EMA", np.array([1.0, 4.0]), np.array([5.0, 2.0]))
     charted = Charted(map_, sets, (rival,))
     goals = Goals(excess_flips=2.0, delay=6.0, accuracy=0.5)
-    shown = tune_display.Shown(charted, "nll", goals, Settings(), pin=Settings(zeta=2.0))
+    shown = tune_display.Shown(charted, "nll", goals, Settings(), Pins().press(Settings(zeta=2.0)))
     yield from (spec["figure"] for spec in tune_display.figures(shown, tune_display.at(charted, 1.0, 0.4)))
 
 

@@ -9,6 +9,7 @@ import change_branches
 import numpy as np
 import pytest
 
+from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
 from app.figures import map_figures
 from app.figures.packed import unpack
@@ -94,7 +95,8 @@ def test_cards_say_met_and_missed_in_words_and_sign(charted: Charted) -> None:
 def test_the_map_has_a_mark_for_home_a_and_now_at_their_places(charted: Charted) -> None:
     pin = Settings(zeta=3.0, omega_n=0.02)
     spec, _ = tune_display.figures(
-        shown(charted, pin=pin, settings=Settings(zeta=0.05, omega_n=3.0)), tune_display.at(charted, 0.05, 3.0)
+        shown(charted, pins=Pins().press(pin), settings=Settings(zeta=0.05, omega_n=3.0)),
+        tune_display.at(charted, 0.05, 3.0),
     )
     places = {t["name"]: (unpack(t["x"])[0], unpack(t["y"])[0]) for t in spec["figure"]["data"] if t.get("marker")}
     assert places["A"] == (0, PLACES - 1) and places["now"] == (PLACES - 1, 0)

@@ -389,7 +389,12 @@ def test_the_address_holds_the_knobs() -> None:
 def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
     z, labels = logits()
     at = given(opened(), "own.npz", npz(logits=z, labels=labels))
-    assert [button.label for button in at.download_button] == ["Settings file", "Data (CSV)", "Figures (HTML)"]
+    assert [button.label for button in at.download_button] == [
+        "Settings file",
+        "Data (CSV)",
+        "Compared settings (CSV)",
+        "Figures (HTML)",
+    ]
     text = csv_text(at.session_state["own_controller"].state, shown(at))
     assert f",class {labels[0]}," in text.splitlines()[2]
 

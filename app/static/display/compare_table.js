@@ -1,0 +1,146 @@
+// The table that compares settings: one row each, one column a measure. A heading sorts; a pin is drawn, renamed,
+// turned to or removed in its row.
+import { addButton, addElement, keepChildren, setIfChanged } from "../page/dom.js";
+
+/** @import { CompareRow, CompareUpdate, PinAction, ViewRequest } from "../messages.js" */
+
+const LONGEST = 16; // characters of a name
+const SETTING = "memory, mode";
+
+/**
+ * What the table needs of the display.
+ * @typedef {object} CompareHost
+ * @property {(act: PinAction["act"], name: string, to?: string) => void} actOnPin
+ * @property {(change: Partial<ViewRequest>) => void} changeView
+ */
+
+/**
+ * The order that a press on a heading asks for: smallest first, then largest first, then as pinned.
+ * @param {string} sort  the present one
+ * @param {string} column
+ */
+export function nextOrder(sort, column) {
+  if (sort === column) return `-${column}`;
+  return sort === `-${column}` ? "" : column;
+}
+
+/** The table, in a box that scrolls. */
+export class CompareTable {
+  /**
+   * @param {HTMLElement} box
+   * @param {CompareHost} host
+   */
+  constructor(box, host) {
+    this.box = box;
+    this.host = host;
+    this.sort = "";
+    this.columns = "";
+    box.tabIndex = 0; // so that it can be scrolled by keyboard
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", "compared settings");
+    const table = addElement("table", "", box);
+    this.head = addElement("tr", "", addElement("thead", "", table));
+    this.body = addElement("tbody", "", table);
+  }
+
+  /** @param {CompareUpdate | null} message  null: another panel is open */
+  draw(message) {
+    setIfChanged(this.box, "hidden", message === null);
+    if (!message) return;
+    this.sort = message.sort;
+    this.writeHead(message);
+    keepChildren(this.body, message.rows.length, () => this.addRow(message.columns.length));
+    message.rows.forEach((row, i) => this.writeRow(this.body.children[i], row, message.columns.length));
+  }
+
+  /** @param {CompareUpdate} message */
+  writeHead({ columns, sort }) {
+    const key = columns.map(([id]) => id).join();
+    if (key !== this.columns) {
+      this.columns = key;
+      this.head.replaceChildren();
+      addElement("th", "", this.head, "name").scope = "col";
+      addElement("th", "words", this.head, SETTING).scope = "col";
+      for (const [id, , help] of columns) {
+        const cell = addElement("th", "", this.head);
+        cell.scope = "col";
+        const button = addButton(cell, "", `${help}. Press to sort`, () => {
+          this.host.changeView({ sort: nextOrder(this.sort, id) });
+        });
+        button.dataset.column = id;
+      }
+    }
+    columns.forEach(([id, label], i) => {
+      const cell = this.head.children[i + 2];
+      const order = sort === id ? "ascending" : sort === `-${id}` ? "descending" : "none";
+      setIfChanged(cell, "aria-sort", order);
+      const mark = order === "ascending" ? " ▲" : order === "descending" ? " ▼" : "";
+      setIfChanged(cell.children[0], "text", `${label}${mark}`);
+    });
+  }
+
+  /** @param {number} columns */
+  addRow(columns) {
+    const row = addElement("tr", "", this.body);
+    addElement("th", "", row).scope = "row";
+    for (let i = 0; i <= columns; i++) addElement("td", i ? "" : "words", row);
+  }
+
+  /**
+   * @param {Element} element
+   * @param {CompareRow} row
+   * @param {number} columns
+   */
+  writeRow(element, row, columns) {
+    while (element.children.length > columns + 2) element.lastElementChild?.remove();
+    while (element.children.length < columns + 2) addElement("td", "", element);
+    this.writeName(element.children[0], row);
+    setIfChanged(element, "class", row.pinned ? (row.drawn ? "drawn" : "") : "fixed");
+    setIfChanged(element.children[1], "text", row.setting);
+    row.cells.forEach((text, i) => setIfChanged(element.children[i + 2], "text", text));
+  }
+
+  /**
+   * The first cell: a name alone, or a pin's switch, name and buttons.
+   * @param {Element} cell
+   * @param {CompareRow} row
+   */
+  writeName(cell, { name, pinned, drawn }) {
+    const key = pinned ? `pin ${name}` : name;
+    if (cell.getAttribute("data-row") !== key) {
+      cell.setAttribute("data-row", key);
+      cell.replaceChildren();
+      if (pinned) this.addPin(cell, name);
+      else addElement("span", "", cell, name);
+    }
+    if (pinned) setIfChanged(cell.children[0], "aria-pressed", String(drawn));
+  }
+
+  /**
+   * @param {Element} cell
+   * @param {string} name
+   */
+  addPin(cell, name) {
+    const { host } = this;
+    const button = (/** @type {string} */ text, /** @type {string} */ label, /** @type {() => void} */ act) => {
+      const made = addButton(cell, text, label, act);
+      made.setAttribute("aria-label", label);
+    };
+    button("┄", `draw ${name}, dashed, or no longer`, () => host.actOnPin("draw", name));
+    const field = addElement("input", "", cell);
+    field.value = name;
+    field.maxLength = LONGEST;
+    field.setAttribute("aria-label", `name of ${name}`);
+    field.title = "Another name for this setting";
+    field.onchange = () => {
+      const to = field.value.trim();
+      field.value = name; // until Python has taken the other one
+      if (to && to !== name) host.actOnPin("rename", name, to);
+    };
+    field.onkeydown = (event) => {
+      if (event.key === "Enter") field.blur();
+    };
+    button("⟲", `turn the knobs to ${name}`, () => host.actOnPin("turn", name));
+    button("✕", `remove ${name}`, () => host.actOnPin("remove", name));
+  }
+}
