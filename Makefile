@@ -12,10 +12,13 @@ WORKERS ?= 2 # processes that share the tests outside the browser
 app: $(VENV)/.run
 	$(BIN)/python -m streamlit run app/main.py
 
-test: lint types javascript unit browser
+test: $(VENV)/.dev
+	$(MAKE) --jobs=2 lint types javascript
+	$(MAKE) unit
+	$(MAKE) browser
 
 quick: lint types
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow and not browser'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow and not browser'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -36,7 +39,7 @@ node_modules/.made: package.json package-lock.json
 	touch $@
 
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not browser'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not browser'
 
 # One process and nothing beside it: these tests drag knobs and wait for pictures.
 browser: $(VENV)/.dev

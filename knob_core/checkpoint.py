@@ -16,7 +16,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from knob_core import models
+from knob_core import files, models
 from knob_core.memories import Attentive
 
 FORMAT = "knob-checkpoint-1"
@@ -29,7 +29,6 @@ def save(
     half: bool = False,
 ) -> None:
     """Write the weights, in half precision if asked, and the header. The file appears whole or not at all."""
-    path = Path(path)
     tensors = {}
     for name, value in model.state_dict().items():
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
@@ -43,10 +42,8 @@ def save(
         own["attentive"] = model.attentive.to_dict()
     if model.reset_reference is not None:
         own["reset"] = {"form": "normalised", "kappa": model.reset_reference}
-    temporary = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
-    temporary.replace(path)
+    with files.replacing(path) as temporary:
+        save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
 
 
 def is_half(path: str | os.PathLike[str]) -> bool:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from knob_core.assets import ROOT
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     """What one word after `knob` runs."""
 
     module: str  # as in `python -m module`
@@ -35,24 +35,24 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "serve": Command(
+    "serve": Subcommand(
         "knob_core.serving", ("starlette", "uvicorn", "websockets", "prometheus_client"), "serve", "serve many streams"
     ),
-    "demo-cameras": Command(
+    "demo-cameras": Subcommand(
         "knob_core.serving.demo_cameras", ("websockets",), "serve", "send made cameras to a running service"
     ),
-    "app": Command("streamlit", ("streamlit", "plotly", "pandas"), "app", "open the console"),
-    "train": Command("train.fit", ("tqdm",), "train", "train a method"),
-    "evaluate": Command("train.evaluate", ("pandas", "tqdm"), "train", "measure checkpoints on corrupted images"),
-    "report": Command("train.report", ("pandas", "matplotlib"), "train", "write RESULTS.md from the measured tables"),
-    "sensitivity": Command(
+    "app": Subcommand("streamlit", ("streamlit", "plotly", "pandas"), "app", "open the console"),
+    "train": Subcommand("train.fit", ("tqdm",), "train", "train a method"),
+    "evaluate": Subcommand("train.evaluate", ("pandas", "tqdm"), "train", "measure checkpoints on corrupted images"),
+    "report": Subcommand("train.report", ("pandas", "matplotlib"), "train", "write RESULTS.md from measured tables"),
+    "sensitivity": Subcommand(
         "train.sensitivity", ("pandas", "tqdm"), "train", "measure every setting of the knobs on change streams"
     ),
-    "export": Command("train.export", (), "export", "write ONNX and torch.export files"),
-    "replay-turns": Command(
+    "export": Subcommand("train.export", (), "export", "write ONNX and torch.export files"),
+    "replay-turns": Subcommand(
         "app.console.replay_turns", ("streamlit",), "app", "compute the figures of a log of turns anew, and compare"
     ),
-    "check-lessons": Command("app.lessons.check_summaries", (), "app", "check the lesson summaries of a class"),
+    "check-lessons": Subcommand("app.lessons.check_summaries", (), "app", "check the lesson summaries of a class"),
 }
 MARKS = ("pyproject.toml", "knob_core/__init__.py", "app/main.py", "train/__init__.py")  # what a clone has
 

@@ -38,8 +38,10 @@ def replacing(path: str | os.PathLike[str], sync: bool = False) -> Iterator[Path
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem[:64]}-{secrets.token_hex(6)}.part{path.suffix}")
     try:
-        temporary.open("xb").close()  # made here, so that its mode is the umask's whoever writes it
+        temporary.open("xb").close()  # made here, so that its mode is the umask's
+        mode = temporary.stat().st_mode
         yield temporary
+        temporary.chmod(mode)  # a writer may have put a file of its own, with a mode of its own, in its place
         if sync:
             with temporary.open("r+b") as file:
                 os.fsync(file.fileno())

@@ -27,14 +27,14 @@ from knob_core._arrays.checks import A, Knob, is_tensor, namespace
 from knob_core._arrays.recursion import recur
 from knob_core.ema import ema_alpha, run_ema
 
-__all__ = ["State", "coefficients", "ema_alpha", "reset_gain", "run", "run_ema", "sigmoid", "step"]
+__all__ = ["SpringState", "coefficients", "ema_alpha", "reset_gain", "run", "run_ema", "sigmoid", "step"]
 
 FILTER_FLOOR = (
     1e-4  # where the filter's poles come nearer to +-1 than this, its direct form would lose digits past 1e-12
 )
 
 
-class State(np.ndarray):
+class SpringState(np.ndarray):
     """[u, v] on the last axis, and the compiled filter's own delays beside it.
 
     The delays are a linear map of [u, v], but rounding makes that map irreversible: only with them does a cut stream go
@@ -136,7 +136,7 @@ def _recur(x: A, zeta: Any, omega_n: Any, dt: Any, state: Any) -> tuple[A, A]:
     return xp.stack(us, -1), xp.stack([u, v], -1)
 
 
-def _filter(x: np.ndarray, zeta: float, omega_n: float, dt: float, state: Any) -> tuple[np.ndarray, State]:
+def _filter(x: np.ndarray, zeta: float, omega_n: float, dt: float, state: Any) -> tuple[np.ndarray, SpringState]:
     """u = k h (1 + z^-1) / (1 + (2k (zeta + h) - 2) z^-1 + (1 - 2 k zeta) z^-2) u_star, in transposed direct form."""
     from scipy.signal import lfilter  # a second of import, so only where a stream is run
 
@@ -152,7 +152,7 @@ def _filter(x: np.ndarray, zeta: float, omega_n: float, dt: float, state: Any) -
         zi = np.where(np.abs(kept - zi) <= slack, kept, zi)
     u, zi = lfilter(b, a, x, zi=zi)
     with np.errstate(all="ignore"):  # what is not finite is named below
-        end = np.stack([u[..., -1], (zi[..., 0] - u[..., -1]) / k + h * u[..., -1]], -1).view(State)
+        end = np.stack([u[..., -1], (zi[..., 0] - u[..., -1]) / k + h * u[..., -1]], -1).view(SpringState)
     require_finite_end("u_star", end, x)
     end.zi = zi
     return u.astype(x.dtype, copy=False), end

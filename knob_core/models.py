@@ -110,7 +110,7 @@ def log_confidence(z_static: Tensor, z_dyn: Tensor) -> Tensor:
     return torch.log_softmax(torch.stack((z_static, z_dyn), 1).detach(), -1).amax(-1)
 
 
-class Command(nn.Module):
+class CommandHead(nn.Module):
     """u*(x): a small network that reads final features, first-stage statistics and the branches' confidence."""
 
     def __init__(self, width: int) -> None:
@@ -202,7 +202,7 @@ class GatedClassifier(nn.Module):
         self.encoder = Encoder(width)
         self.static_head: Head = StageHead(width, num_classes) if self.reads_stages else Head(8 * width, num_classes)
         self.dyn_head = Head(8 * width, num_classes)
-        self.command = Command(width)
+        self.command = CommandHead(width)
         if self.dynamics.inertia:
             self.knobs = Knobs()
 

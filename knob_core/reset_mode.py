@@ -133,17 +133,6 @@ def scores(fused: Fused) -> Scores:
     return Scores(float(fused.correct.mean()), table.ece_debiased(), *means)
 
 
-def quartiles(values: np.ndarray) -> np.ndarray:
-    """(3,) first quartile, median and third of values (n,), n >= 1: `probes.temperature.spread`, by a quick sort."""
-    ordered = np.sort(values)
-    position = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
-    below = np.floor(position).astype(np.intp)
-    low = ordered[below].astype(np.float64)
-    if not np.isfinite(ordered[-1]):  # a fused tie has made T_eff infinite: no quartile may mix with it
-        return low
-    return low + (position - below) * (ordered[np.minimum(below + 1, len(ordered) - 1)] - low)
-
-
 def cell_scores(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> tuple[np.ndarray, np.ndarray]:
     """(accuracy, debiased ece), each (C,), of confidences and successes (C, N): all cells at once."""
     n = confidence.shape[1]

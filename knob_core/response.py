@@ -20,7 +20,7 @@ from knob_core.settings import Settings
 
 
 @dataclass(frozen=True)
-class State:
+class ResponseState:
     """Where the gate and the memories of every path stand after a frame."""
 
     gate: np.ndarray | None = None  # (R, 2) as [u, v], or (R,) as g for the first-order gate
@@ -43,12 +43,12 @@ def respond(
     branches: Branches,
     settings: Settings,
     method: str = methods.DEFAULT,
-    state: State | None = None,
+    state: ResponseState | None = None,
     attentive: Attentive | None = None,
-) -> tuple[Response, State]:
+) -> tuple[Response, ResponseState]:
     """Run the stream from `state` (None: at rest) with the knobs held still.
 
-    Given a state (a fresh one is State()), gate and memories go on behind their switches, as in `knob_core.runtime`;
+    Given a state (at first `ResponseState()`), gate and memories go on behind switches, as in `knob_core.runtime`;
     for a whole stream at once that would be work for nothing. `attentive` are the weights that belong to the model;
     the settings' own come first.
     """
@@ -65,15 +65,15 @@ def respond(
                 after[other.name] = other.run(frames, *knobs, state=_past(other, state)).state
     probabilities = metrics.softmax(tempered(remembered.z, settings.temperature))  # (R, T, K)
     response = Response(u, remembered.g, probabilities, probabilities.max(axis=-1), probabilities.argmax(axis=-1))
-    return response, State(gate_state, after.get(PLAIN.name), after.get(Attentive.name))
+    return response, ResponseState(gate_state, after.get(PLAIN.name), after.get(Attentive.name))
 
 
-def _past(memory: Memory, state: State | None) -> np.ndarray | None:
+def _past(memory: Memory, state: ResponseState | None) -> np.ndarray | None:
     """What this kind of memory has seen so far."""
     return {PLAIN.name: state.memory, Attentive.name: state.attentive}.get(memory.name) if state else None
 
 
-def _gate(kind: Gate, u_star: np.ndarray, settings: Settings, state: State | None) -> gates.Moved:
+def _gate(kind: Gate, u_star: np.ndarray, settings: Settings, state: ResponseState | None) -> gates.Moved:
     """(u, g, the running gate's state)."""
     knobs = (settings.zeta, settings.omega_n)
     acts = settings.on and settings.mode == "continuous"

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from knob_core import files
 from knob_core.assets import ASSETS, ROOT
 
 FOLDER = ASSETS / "screenshots"
@@ -56,7 +57,7 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Linux: the kernel ends this process when the one that started it ends, even if that was killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -66,7 +67,7 @@ def started(command: list[str], environment: dict[str, str], log: Path | None = 
     """A process in the project's folder that does not outlive this one; what it says goes to the end of `log`."""
     with (log or Path(os.devnull)).open("ab") as said:
         return subprocess.Popen(
-            command, cwd=ROOT, env=environment, preexec_fn=_end_with_parent, stdout=said, stderr=said
+            command, cwd=ROOT, env=environment, preexec_fn=end_with_parent, stdout=said, stderr=said
         )
 
 
@@ -172,10 +173,8 @@ def take(chrome: Any, url: str, shot: Shot, folder: Path = FOLDER) -> Path:
     page.goto(f"{url}/{shot.page}")
     page.wait_for_selector(READY, timeout=60_000)
     shot.act(page)
-    folder.mkdir(parents=True, exist_ok=True)
-    path, part = folder / f"{shot.name}.png", folder / f"{shot.name}.part.png"
-    page.screenshot(path=part)
-    part.replace(path)
+    path = folder / f"{shot.name}.png"
+    files.write_bytes(path, page.screenshot())
     page.close()
     return path
 

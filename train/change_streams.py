@@ -160,10 +160,7 @@ def work(args: argparse.Namespace) -> None:
         print(f"{name}: {len(prepared.plans)} streams x {args.frames} frames: {path}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    args = parse(arguments)
-    return commands.run("train.change_streams", lambda: work(args))
-
+main = commands.main_of("train.change_streams", parse, work)
 
 if __name__ == "__main__":
     sys.exit(main())

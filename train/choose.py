@@ -169,14 +169,15 @@ def compare(
         judged = judging_part(body, held_images, held_labels, left_out)
         first: np.ndarray | None = None
         for name, changes in variants.items():
-            changed = replace(recipe, **(PLAIN | changes))
+            changed = replace(recipe, **{**PLAIN, **changes})
             torch.manual_seed(seed)
             model = models.build("knob-ia", recipe.width, static_reads=changed.static_reads)
             train_heads(model, train, changed, size.epochs)
             figures, nll = judge(model, judged)
             first = nll if first is None else first
             behind = clustered.mean(nll - first)
-            about = {"encoder": SHORT if encoder is None else FINISHED, "variant": name, "left_out": left_out}
+            which = SHORT if encoder is None else FINISHED
+            about: dict[str, Any] = {"encoder": which, "variant": name, "left_out": left_out}
             rows.append({**about, **figures, "less_first": behind.value, "error": behind.error})
             if not place.quiet:
                 print(f"{left_out:14} {name:46} " + "  ".join(f"{k} {v:.3f}" for k, v in figures.items()), flush=True)

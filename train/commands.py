@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
 
 import torch
 
-from knob_core import devices, seeding
+from knob_core import assets, devices, seeding
 from train.training import distributed
 
+CHECKPOINTS = assets.ASSETS / assets.CHECKPOINTS  # what ships
 FAILED, WRONG_ARGUMENTS, STOPPED = 1, 2, 130
 
 
@@ -24,6 +27,32 @@ class WrongArgument(ValueError):
 def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     """The parser of `python -m <name>`; the description is the first line of the command's docstring."""
     return argparse.ArgumentParser(prog=f"python -m {name}", description=description and description.splitlines()[0])
+
+
+def add_checkpoints(to: argparse.ArgumentParser) -> None:
+    """The argument `checkpoints` of commands that measure models."""
+    to.add_argument(
+        "checkpoints", nargs="*", type=Path, default=[CHECKPOINTS], metavar="CHECKPOINT",
+        help="files or folders of them; default: what ships",
+    )  # fmt: skip
+
+
+class Main(Protocol):
+    """A command: arguments (None: the process's own) -> exit code."""
+
+    def __call__(self, arguments: Sequence[str] | None = None) -> int: ...
+
+
+def main_of(
+    name: str, parse: Callable[[Sequence[str] | None], argparse.Namespace], work: Callable[[argparse.Namespace], object]
+) -> Main:
+    """The `main` of a command that parses its arguments and works with them."""
+
+    def main(arguments: Sequence[str] | None = None) -> int:
+        args = parse(arguments)
+        return run(name, lambda: work(args))
+
+    return main
 
 
 def run(name: str, work: Callable[[], object]) -> int:

@@ -87,10 +87,7 @@ def _knobs(member: Member) -> dict[str, float]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.evaluate", __doc__)
-    parser.add_argument(
-        "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
-        help="files or folders of them; default: what ships",
-    )  # fmt: skip
+    commands.add_checkpoints(parser)
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
     parser.add_argument("--first", type=int, default=0, metavar="PLACE", help="of the first test image (default: 0)")

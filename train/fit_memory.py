@@ -128,10 +128,7 @@ def work(args: argparse.Namespace) -> None:
     print(f"{name}: {found.weights}; learned zeta {learned.zeta:.3f}, omega_n {learned.omega_n:.3f}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    args = parse(arguments)
-    return commands.run("train.fit_memory", lambda: work(args))
-
+main = commands.main_of("train.fit_memory", parse, work)
 
 if __name__ == "__main__":
     sys.exit(main())

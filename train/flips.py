@@ -71,10 +71,7 @@ def work(args: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.flips", __doc__)
-    parser.add_argument(
-        "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
-        help="files or folders of them; default: what ships",
-    )  # fmt: skip
+    commands.add_checkpoints(parser)
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--first", type=int, default=0, metavar="PLACE", help="of the first test image (default: 0)")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")

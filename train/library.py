@@ -22,10 +22,7 @@ from train.training import distributed
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.library", __doc__)
-    parser.add_argument(
-        "checkpoints", nargs="*", type=Path, default=[branch_outputs.CHECKPOINTS], metavar="CHECKPOINT",
-        help="files or folders of them; default: what ships",
-    )  # fmt: skip
+    commands.add_checkpoints(parser)
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--assets", type=Path, default=ASSETS, metavar="DIR", help="default: assets")
     parser.add_argument(
@@ -53,10 +50,7 @@ def work(args: argparse.Namespace) -> None:
         print(f"{len(library.streams(args.assets))} streams, {size / 1e6:.1f} MB: {args.assets}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    args = parse(arguments)
-    return commands.run("train.library", lambda: work(args))
-
+main = commands.main_of("train.library", parse, work)
 
 if __name__ == "__main__":
     sys.exit(main())

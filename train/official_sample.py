@@ -88,7 +88,7 @@ def verdict(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def work(args: argparse.Namespace) -> None:
-    members = branch_outputs.load(branch_outputs.find(args.checkpoints or [branch_outputs.CHECKPOINTS]))
+    members = branch_outputs.load(branch_outputs.find(args.checkpoints or [commands.CHECKPOINTS]))
     images, labels = data.load_cifar10(args.data, "test")
     rows = compare(members, official(args.folder), images[:PICTURES], labels[:PICTURES])
     frame = result_tables.write(rows, args.out)

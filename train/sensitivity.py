@@ -87,10 +87,7 @@ def work(args: argparse.Namespace) -> None:
     print(f"{len(by_model)} models, {len(ZETAS)} x {len(OMEGAS)} settings each: {args.out}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    args = parse(arguments)
-    return commands.run("train.sensitivity", lambda: work(args))
-
+main = commands.main_of("train.sensitivity", parse, work)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,11 +15,10 @@ from typing import Any
 import torch
 
 from knob_core import checkpoint, data, files, models
-from knob_core.assets import ASSETS
 from knob_core.inference import over_batches
 from train import commands
+from train.commands import CHECKPOINTS
 
-CHECKPOINTS = ASSETS / "checkpoints"
 TOLERANCE = 0.002  # of accuracy: two images in a thousand
 
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 from app.calibration import calibration_component, comparison, example_pictures, predictions
 from app.calibration.calibration_controller import REVEAL, CalibrationController
+from app.calibration.cell_measures import gate_of
 from app.calibration.cell_selection import SEVERITIES, Selection, from_link, of_model, to_link
 from app.calibration.comparison import Alternatives
 from app.calibration.glossary import WORDS
-from app.calibration.measured import gate_of
 from app.calibration.predictions import ShownPredictions
 from app.console import session
 from app.console.stream_choice import CORRUPTION_NAMES, CORRUPTIONS

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.calibration import calibration_display
+from app.calibration.cell_measures import BeforeAndNow, gate_of, measure, one_step
 from app.calibration.cell_selection import Selection
 from app.calibration.comparison import Alternatives
-from app.calibration.measured import BeforeAndNow, gate_of, measure, one_step
 from app.calibration.predictions import ShownPredictions
 from app.console.console_state import ConsoleState
 from app.console.protocol import Constants, ControlsUpdate

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from app.calibration.cell_measures import EDGES, Measured
 from app.calibration.comparison import Alternatives, cards, comparison
-from app.calibration.measured import EDGES, Measured
 from app.calibration.predictions import ShownPredictions
 from app.figures import calibration_figures as draw
 from app.figures.figure_parts import axis
+from knob_core.metrics import quartiles
 from knob_core.probes.temperature import rank_correlation
-from knob_core.reset_mode import Fused, cell_scores, quartiles
+from knob_core.reset_mode import Fused, cell_scores
 
 
 def update(shown: ShownPredictions, now: Measured, before: Measured, others: Alternatives) -> dict[str, Any]:

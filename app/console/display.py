@@ -9,7 +9,7 @@ import numpy as np
 
 from app.console import readouts
 from app.console.console_state import ConsoleState
-from app.console.outcome import Outcome, quartiles
+from app.console.outcome import Outcome
 from app.console.panels import PANELS, PanelInput, beside, panel
 from app.console.panels.panel_input import Judged
 from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
@@ -19,6 +19,7 @@ from app.console.shown_stream import ShownStream
 from app.figures import scope
 from app.figures.bode_plot import UNITS
 from knob_core.goals import KINDS
+from knob_core.metrics import quartiles
 
 LEGEND = {  # kind: [label, help]
     "now": ["median of the paths", "A path is one draw of the noise over the same picture; this is their median"],
@@ -116,7 +117,7 @@ def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeU
         shown = np.where(gap, -1, shown)
         shapes = [*scope.turn_spans(state.live.spans(stream.frames)), scope.newest_frame(outcome.newest)]
         legend.append("turn")
-    traces = scope.moving(g, p, shown, wrong)
+    traces = scope.turned_traces(g, p, shown, wrong)
     axes: dict[str, Any] = {}
     if outcome.pinned is not None and pin is not None:
         a = outcome.pinned

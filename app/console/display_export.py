@@ -12,12 +12,13 @@ import numpy as np
 
 from app.console import compared, display
 from app.console.console_state import ConsoleState
-from app.console.outcome import compare, evaluate, quartiles
+from app.console.outcome import compare, evaluate
 from app.console.readouts import READOUTS
 from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import colour, painted
 from app.figures.packed import unpack
+from knob_core.metrics import quartiles
 
 
 def csv_text(state: ConsoleState, stream: ShownStream) -> str:

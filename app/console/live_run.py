@@ -11,7 +11,7 @@ import numpy as np
 
 from knob_core.branches import Branches
 from knob_core.memories import Attentive
-from knob_core.response import Response, State, respond
+from knob_core.response import Response, ResponseState, respond
 from knob_core.settings import HOME, Settings
 
 
@@ -25,7 +25,7 @@ class LiveRun:
     playing: bool = True
     due: int = 0  # frames asked for and not yet run
     t: int = 0  # frames run so far
-    state: State | None = None
+    state: ResponseState | None = None
     response: Response | None = None  # (R, T) with NaN where nothing has arrived yet
     turns: list[tuple[int, Settings]] = field(default_factory=list)  # (frame, setting from there on)
 
@@ -44,7 +44,7 @@ class LiveRun:
             start = self.t % frames
             count = min(self.due, frames - start)
             due = cut(branches, start, start + count)
-            now, self.state = respond(due, settings, method, self.state or State(), attentive)
+            now, self.state = respond(due, settings, method, self.state or ResponseState(), attentive)
             for name in ("u", "g", "p_max", "predicted", "probabilities"):
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count

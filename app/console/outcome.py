@@ -89,13 +89,3 @@ def fit_temperature(stream: ShownStream, settings: Settings) -> float:
     response, _ = respond(stream.branches, bare, stream.method, attentive=stream.attentive)
     z = np.log(np.maximum(response.probabilities[known], 1e-30))  # logits, but for a constant a frame
     return float(f"{temperature_scaling.fit(z, stream.branches.frame_labels[known]):.3g}")
-
-
-def quartiles(values: np.ndarray) -> np.ndarray:
-    """(3, T): first quartile, median, third quartile over the paths (R, T)."""
-    ordered = np.sort(values, axis=0)  # np.percentile takes ten times as long
-    position = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
-    below = np.floor(position).astype(int)
-    above = np.minimum(below + 1, len(ordered) - 1)
-    part = (position - below)[:, None]
-    return ordered[below] * (1 - part) + ordered[above] * part

@@ -1,6 +1,6 @@
 """The scope: severity, classes, gate and confidence over the stream, and how many paths are wrong at each frame.
 
-Split in two: `base` is what no knob changes (axes, severity, truth, and everything without Knob), `moving` the rest.
+Split in two: `base` is what no knob changes (axes, severity, truth, what is without Knob), `turned_traces` the rest.
 Rows without content (no severity recorded, no labels) are left out, and the others get their room.
 """
 
@@ -124,7 +124,7 @@ def wrong(share: np.ndarray, row: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def moving(
+def turned_traces(
     g: np.ndarray, p_max: np.ndarray, classes: np.ndarray, share_wrong: np.ndarray | None
 ) -> list[dict[str, Any]]:
     """What a turn changes: quartiles (3, T) of gate and confidence over paths, the first path's classes (T,), and the

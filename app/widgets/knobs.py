@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from knob_core import theory
-from knob_core.settings import Settings
+from knob_core.settings import HOME, Settings
 
 ZETA = (0.05, 3.0)  # damping ratio
 OMEGA_N = (0.02, 3.0)  # rad/frame
 SPEEDS = (2, 5, 10, 20, 40)  # frames/s
-HOME = Settings()
 CRITICAL = (1 - theory.CRITICAL, 1 + theory.CRITICAL)  # damping ratios that count as critical
 
 KNOBS: list[dict[str, Any]] = [

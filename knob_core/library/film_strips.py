@@ -1,7 +1,7 @@
 """Film strips of the shipped streams: the corrupted frames themselves, one picture a stream, for the eye.
 
 Rows are the stream's images (their first realisation), columns FILM evenly spread frames. They depend on no model;
-`python -m train.films` makes them, and reading them needs no torch.
+`python -m train.film_strips` makes them, and reading them needs no torch.
 """
 
 from __future__ import annotations
@@ -57,6 +57,6 @@ def load(key: StreamKey, place: int, root: Path = ASSETS) -> np.ndarray | None:
                 raise ValueError(f"it has {picture.size[0]} x {picture.size[1]} pixels")
             grid = np.asarray(picture.convert("RGB"))
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} is damaged ({error}); make it anew: python -m train.films") from error
+        raise ValueError(f"{path} is damaged ({error}); make it anew: python -m train.film_strips") from error
     row = grid[place * SIDE : (place + 1) * SIDE]  # (SIDE, FILM * SIDE, 3)
     return row.reshape(SIDE, FILM, SIDE, 3).swapaxes(0, 1)

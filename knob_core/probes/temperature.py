@@ -56,13 +56,8 @@ class TemperatureProbe:
 
 
 def spread(values: NDArray) -> Spread:
-    """Quartiles; "lower" where a fused tie has made T_eff infinite, so that no quartile mixes with infinity."""
-    if not len(values):
-        return Spread(np.nan, np.nan, np.nan)
-    quartiles = [25, 50, 75]
-    finite = bool(np.isfinite(values).all())
-    found = np.percentile(values, quartiles) if finite else np.percentile(values, quartiles, method="lower")
-    return Spread(*(float(q) for q in found))
+    """Quartiles of values (n,); NaN where there is none."""
+    return Spread(*metrics.quartiles(values).tolist()) if len(values) else Spread(np.nan, np.nan, np.nan)
 
 
 def masks(z_static: NDArray, z_dyn: NDArray) -> dict[str, NDArray[np.bool_]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from knob_core import metrics
 from knob_core.rivals.base import Floats
 
 FLOOR = 1e-30  # a probability below this counts as this
@@ -18,9 +19,8 @@ def total(x: Floats) -> Floats:
 
 
 def softmax(z: Floats) -> Floats:
-    """exp(z) / sum exp(z) over the last axis."""
-    e = np.exp(z - z.max(-1, keepdims=True))
-    return e / total(e)
+    """`metrics.softmax`, classes last in memory too: later sums depend on that."""
+    return np.ascontiguousarray(metrics.softmax(z))
 
 
 def log(p: Floats) -> Floats:

@@ -16,7 +16,7 @@ from knob_core.rivals.base import Filter, Floats, Range
 
 class SecondOrderState(NamedTuple):
     x: Floats  # (R, K, 2) = [m, v]
-    zi: Floats  # (R, K, 2) the compiled filter's own delays, see `gate.State`; NaN where it was not used
+    zi: Floats  # (R, K, 2) the compiled filter's own delays, see `gate.SpringState`; NaN where it was not used
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SecondOrder(Filter):
 
     def _run(self, z: Floats, state: SecondOrderState | None, u: Floats | None) -> tuple[Floats, SecondOrderState]:
         x = np.stack([z[:, 0], np.zeros_like(z[:, 0])], -1) if state is None else state.x
-        first = x.view(gate.State)
+        first = x.view(gate.SpringState)
         first.zi = None if state is None else state.zi
         m, end = gate.run(z, self.zeta, self.omega_n, state=first, axis=1)
         zi = getattr(end, "zi", None)

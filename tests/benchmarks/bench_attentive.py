@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 import torch
+from timing import fastest
 
 from knob_core import models
 from knob_core._arrays import compiled
 from knob_core.memories import Attentive
 from knob_core.memories._attentive_loops import attend, numpy_form
-
-
-def fastest(work: Callable[[], object], times: int = 5) -> float:
-    """CPU seconds of the quickest of several runs."""
-    found = []
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        found.append(time.process_time() - start)
-    return min(found)
 
 
 def test_ten_thousand_streams_cost_two_per_cent_of_their_backbone() -> None:

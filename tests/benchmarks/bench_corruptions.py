@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import io
 import math
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import pytest
 import scipy.ndimage
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from timing import fastest
 from torch.nn.functional import cross_entropy
 
 from knob_core.corruptions import NAMES, corrupt
@@ -50,14 +49,6 @@ RECIPE_MS = {  # ms an image, mean over severities 1-5
     "saturate": 0.6355,
 }
 SOFT = ("glass_blur", "frost")  # a Python loop and a file decoded per image: too easy to count
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def noise(x: Picture, s: int) -> NDArray[np.float64]:
@@ -122,17 +113,6 @@ def pictures(n: int) -> torch.Tensor:
     return torch.from_numpy(images[:: len(images) // n][:n]).contiguous() / 255
 
 
-def fastest(f: Callable[[], object], repeats: int = 7) -> float:
-    """The least CPU time of a few runs, ms: a loaded machine only ever adds."""
-    f()
-    best = math.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        f()
-        best = min(best, time.process_time() - start)
-    return best * 1e3
-
-
 def geometric_mean(values: list[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
@@ -143,7 +123,7 @@ def test_batches_beat_the_recipe() -> None:
 
     def recipe(name: str) -> float:
         f = PER_IMAGE[name]
-        return fastest(lambda: [np.uint8(f(image, s)) for s in range(1, 6) for image in one]) / (5 * len(one))
+        return 1e3 * fastest(lambda: [np.uint8(f(image, s)) for s in range(1, 6) for image in one], 7) / (5 * len(one))
 
     measured = {name: recipe(name) for name in PER_IMAGE}
     machine = geometric_mean([measured[name] / RECIPE_MS[name] for name in PER_IMAGE])
@@ -151,7 +131,7 @@ def test_batches_beat_the_recipe() -> None:
     print(f"{'corruption':18s} {'batch 256':>10s} {'recipe':>10s} {'ratio':>7s}   ms an image")
     ratios = {}
     for name in NAMES:
-        ours = sum(fastest(partial(corrupt, x, name, s)) for s in range(1, 6)) / (5 * len(x))
+        ours = 1e3 * sum(fastest(partial(corrupt, x, name, s), 7) for s in range(1, 6)) / (5 * len(x))
         theirs = measured.get(name, machine * RECIPE_MS[name])
         ratios[name] = theirs / ours
         mark = "measured" if name in measured else "table"
@@ -177,5 +157,5 @@ def test_training_corruptions_in_a_step() -> None:
         optimiser.step()
 
     train, spoil = fastest(step, 2), fastest(lambda: corrupt_chunk(x, 5.0, 0.5, generator), 5)
-    print(f"\nstep {train:.0f} ms, corruptions {spoil:.1f} ms: {spoil / train:.3f}")
+    print(f"\nstep {1e3 * train:.0f} ms, corruptions {1e3 * spoil:.1f} ms: {spoil / train:.3f}")
     assert spoil <= 0.15 * train

@@ -5,26 +5,12 @@ Times are CPU time of this thread, best of several turns taken alternately, so t
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import control
 import numpy as np
 from scipy.signal import lfilter
+from timing import alternately
 
 from knob_core import gate
-
-
-def alternately(works: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    """Seconds of the best turn of each, after one turn to warm up."""
-    best = dict.fromkeys(works, np.inf)
-    for turn in range(turns + 1):
-        for name, work in works.items():
-            start = time.thread_time()
-            work()
-            if turn:
-                best[name] = min(best[name], time.thread_time() - start)
-    return best
 
 
 def test_a_thousand_streams_cost_what_scipys_filter_costs() -> None:

@@ -5,30 +5,16 @@ Times are CPU time of this thread, best of several turns taken alternately, so t
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import calibration
 import numpy as np
 import torch
 from scipy import special
+from timing import alternately
 
 import knob_core._torchvision  # noqa: F401  (torchmetrics imports torchvision, which needs its operators declared)
 from knob_core import fusion, metrics
 
 SAMPLES, CLASSES, BATCH = 100_000, 10, 500
-
-
-def alternately(works: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    """Seconds of the best turn of each, after one turn to warm up."""
-    best = dict.fromkeys(works, np.inf)
-    for turn in range(turns + 1):
-        for name, work in works.items():
-            start = time.thread_time()
-            work()
-            if turn:
-                best[name] = min(best[name], time.thread_time() - start)
-    return best
 
 
 def logits() -> tuple[np.ndarray, np.ndarray]:

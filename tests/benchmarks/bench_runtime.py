@@ -8,13 +8,13 @@ from __future__ import annotations
 import gc
 import importlib.util
 import resource
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from timing import fastest
 
 from knob_core import checkpoint, gate, models, wrap
 from knob_core.assets import ASSETS
@@ -29,24 +29,6 @@ from knob_core.wrap.fitting import lag
 STREAMS, STEPS, SECONDS = 10_000, 1_000_000, 60.0
 NOISES = ("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise")  # drawn anew each frame: these flicker
 OTHERS = ("glass_blur", "snow", "elastic_transform")
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-def fastest(call: Callable[[], object], times: int = 5) -> float:
-    """CPU seconds of the best of some runs."""
-    best = np.inf
-    for _ in range(times):
-        start = time.process_time()
-        call()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def test_gate_and_fusion_of_ten_thousand_streams_cost_two_per_cent_of_their_backbone():

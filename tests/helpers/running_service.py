@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from knob_core.assets import ROOT
+from tools.screenshots import end_with_parent
 
 
 def free_port() -> int:
@@ -49,7 +50,7 @@ class RunningService:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
         with (self.folder / "service.log").open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+                command, cwd=self.folder, env=environment, stdout=log, stderr=log, preexec_fn=end_with_parent
             )
         for _ in range(1200):
             try:

@@ -21,6 +21,7 @@ from knob_core.serving.access import Access
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.keeper import Keeper
 from knob_core.serving.metrics import Metrics
+from tools.screenshots import end_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASSES = 5  # of the logits that tests send
@@ -65,8 +66,9 @@ class Process:
         command = [sys.executable, "-m", "knob_core.serving", *self.arguments, "--port", str(self.port)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            preexec_fn=end_with_parent,
+        )  # fmt: skip
         assert self.process.stdout is not None and self.process.stderr is not None
         self.log: list[str] = []
         errors = self.process.stderr

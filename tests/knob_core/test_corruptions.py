@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from corruption_kinds import CHANCE_FREE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
@@ -15,16 +16,6 @@ from torch import Tensor
 from knob_core.corruptions import NAMES, TEST, TRAINING, corrupt
 from knob_core.data import load_sample
 
-CHANCE_FREE = (
-    "brightness",
-    "contrast",
-    "defocus_blur",
-    "gaussian_blur",
-    "jpeg_compression",
-    "pixelate",
-    "saturate",
-    "zoom_blur",
-)
 # Where the published PSNR does not fall from one severity to the next: not between these
 RISES = {
     "elastic_transform": (1, 2, 3, 4),

@@ -9,21 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from corruption_kinds import CHANCE_FREE
 from PIL import Image
 from torch import Tensor
 
 from knob_core.corruptions import NAMES, corrupt
-
-OFFICIAL = (
-    "brightness",
-    "contrast",
-    "defocus_blur",
-    "gaussian_blur",
-    "jpeg_compression",
-    "pixelate",
-    "saturate",
-    "zoom_blur",
-)
 
 
 def read_grid(path: Path, rows: int) -> Tensor:
@@ -52,7 +42,7 @@ def published(shared: Path) -> dict[tuple[str, int], dict[str, float]]:
 
 
 @pytest.mark.parametrize("severity", range(1, 6))
-@pytest.mark.parametrize("name", OFFICIAL)
+@pytest.mark.parametrize("name", CHANCE_FREE)
 def test_official_pixels(name: str, severity: int, clean: Tensor, shared: Path) -> None:
     official = read_grid(shared / "data" / "cifar10c_sample" / f"{name}.webp", 5)[100 * (severity - 1) :][:100]
     off = (corrupt(clean[:100], name, severity) * 255 - official).abs()

@@ -58,6 +58,17 @@ def test_the_mode_is_what_the_umask_says(tmp_path: Path, umask: int, mode: int) 
     assert (tmp_path / "x").stat().st_mode & 0o777 == mode
 
 
+def test_a_writer_that_replaces_the_temporary_file_does_not_decide_the_mode(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with files.replacing(tmp_path / "x") as temporary:  # as safetensors does
+            (tmp_path / "own").touch(0o600)
+            (tmp_path / "own").replace(temporary)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644
+
+
 @pytest.mark.parametrize("number", files.FULL)
 def test_a_full_disk_is_named_in_one_line(tmp_path: Path, number: int) -> None:
     with pytest.raises(OSError, match="the disk is full") as caught, files.replacing(tmp_path / "x"):

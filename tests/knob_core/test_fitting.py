@@ -32,6 +32,7 @@ def _args(made: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, None, np.nda
     return made[0], None, made[1]
 
 
+@pytest.mark.slow
 def test_it_helps_on_streams_it_has_not_seen(found: Fit) -> None:
     z, labels = changing(1)
     ours = found.settings.weights.run_logits(z, *found.knobs).z
@@ -41,6 +42,7 @@ def test_it_helps_on_streams_it_has_not_seen(found: Fit) -> None:
     assert found.helps and found.flips < found.flips_before / 3 and found.delay <= 3
 
 
+@pytest.mark.slow
 def test_the_table_has_ours_off_and_the_rivals(found: Fit) -> None:
     assert [row.name for row in found.table] == ["attentive memory", "off", RIVALS["ema-logits"].NAME]
     ours, off, _ = found.table
@@ -48,6 +50,7 @@ def test_the_table_has_ours_off_and_the_rivals(found: Fit) -> None:
     assert "Attentive memory: NLL" in found.words and "excess flips" in str(found)
 
 
+@pytest.mark.slow
 def test_the_settings_file_runs_what_was_fitted(found: Fit) -> None:
     z, labels = changing()
     stream = KnobStream(wrap.classifier(), settings=from_toml(to_toml(found.settings)))
@@ -56,6 +59,7 @@ def test_the_settings_file_runs_what_was_fitted(found: Fit) -> None:
     assert nll == pytest.approx(found.nll, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_looser_limit_never_fits_worse() -> None:
     made = changing(2, paths=6, every=20)
     fits = [fit(*_args(made), max_delay=limit, rivals={}) for limit in (0.5, 1.5, 4.0, np.inf)]
@@ -64,6 +68,7 @@ def test_a_looser_limit_never_fits_worse() -> None:
     assert all(one.nll <= one.nll_before for one in fits)
 
 
+@pytest.mark.slow
 def test_where_nothing_helps_it_says_so_and_stays_off() -> None:
     """Frames that have nothing to do with each other, and a model that is calibrated: memory can only harm."""
     rng = np.random.default_rng(0)
@@ -85,6 +90,7 @@ def test_one_stream_and_unknown_labels_are_enough() -> None:
     assert alone.nll < alone.nll_before
 
 
+@pytest.mark.slow
 def test_a_command_is_used_where_there_is_one() -> None:
     """u* tells which frames are good; a fit that may use it does better than one that may not."""
     z, labels = changing(4, noise=1.0)

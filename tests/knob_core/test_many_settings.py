@@ -90,6 +90,7 @@ def test_any_number_of_classes_and_unknown_labels(classes: int) -> None:
     assert_same(ManySettings(branches).measure(zeta, omega_n), one_by_one(branches, Settings(), zeta, omega_n))
 
 
+@pytest.mark.slow
 def test_streams_that_cannot_tell_give_nan() -> None:
     branches = change_branches.made_up(2, 30)
     blind = replace(branches, labels=np.full(2, -1), content=None)

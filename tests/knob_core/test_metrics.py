@@ -364,4 +364,20 @@ def test_cross_entropy_of_logits_by_hand() -> None:
 def test_quartiles_by_hand() -> None:
     low, median, high = metrics.quartiles(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]))
     assert (low.tolist(), median.tolist(), high.tolist()) == ([1.5, 5], [2, 5], [2.5, 5])
-    assert metrics.quartiles([1.0, 2.0, 3.0, 4.0, 5.0]) == (2, 3, 4)
+    assert metrics.quartiles([1.0, 2.0, 3.0, 4.0, 5.0]).tolist() == [2, 3, 4]
+
+
+@given(st.integers(1, 60), st.sampled_from([(), (30,), (2, 3)]), st.integers(0, 2**32 - 1))
+def test_quartiles_are_numpy_s_to_the_bit(count: int, others: tuple[int, ...], seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=(count, *others))
+    np.testing.assert_array_equal(metrics.quartiles(values), np.percentile(values, [25, 50, 75], axis=0))
+
+
+@given(st.lists(st.floats(1, 100, width=32) | st.just(math.inf), min_size=1, max_size=60))
+def test_no_quartile_mixes_with_infinity(values: list[float]) -> None:
+    method = "linear" if all(map(math.isfinite, values)) else "lower"
+    wanted = np.percentile(values, [25, 50, 75], method=method)
+    np.testing.assert_array_equal(metrics.quartiles(values), wanted)
+    single = metrics.quartiles(np.array(values, np.float32))
+    assert single.dtype == np.float64
+    np.testing.assert_array_equal(single, wanted)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from knob_core import fusion, gate, metrics, reset_mode
 from knob_core.branches import Branches
 from knob_core.methods import METHODS
-from knob_core.probes.temperature import spread
 from knob_core.reset_mode import PIECE, Predictions
 from knob_core.response import respond
 from knob_core.settings import Settings
@@ -88,15 +87,6 @@ def test_all_cells_at_once_are_each_cell_alone(seed: int, samples: int, levels: 
         table = metrics.reliability_table(confidence[cell], correct[cell], bins)
         assert ece[cell] == pytest.approx(table.ece_debiased(), abs=1e-9)
         assert accuracy[cell] == pytest.approx(correct[cell].mean())
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.floats(1, 100, width=32) | st.just(float("inf")), min_size=1, max_size=60))
-def test_quartiles_are_the_probes_quartiles(values: list[float]) -> None:
-    wanted = spread(np.array(values, np.float32))
-    np.testing.assert_allclose(
-        reset_mode.quartiles(np.array(values, np.float32)), [wanted.q25, wanted.median, wanted.q75], rtol=1e-6
-    )
 
 
 def test_wrong_shapes_are_named() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
 from knob_core.methods import METHODS
-from knob_core.response import State, respond
+from knob_core.response import ResponseState, respond
 from knob_core.settings import Settings
 
 
@@ -76,7 +76,7 @@ def test_reset_mode_is_one_step_from_rest() -> None:
 def test_frames_may_come_in_any_pieces(method: str, memory: bool, cuts: list[int]) -> None:
     b, s = made(), Settings(memory=memory)
     whole, _ = respond(b, s, method)
-    state, pieces = State(), []
+    state, pieces = ResponseState(), []
     for start, end in zip([0, *sorted(set(cuts))], [*sorted(set(cuts)), 40], strict=True):
         piece, state = respond(cut(b, start, end), s, method, state)
         pieces.append(piece.p_max)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from knob_core import metrics
 from knob_core._arrays import compiled
-from knob_core.rivals import RIVALS, WITH_COMMAND
+from knob_core.rivals import RIVALS, WITH_COMMAND, probabilities
 
 ALL = {**RIVALS, **WITH_COMMAND}
 EVERY = pytest.mark.parametrize("name", ALL)
@@ -215,3 +215,11 @@ def test_bad_frames_states_and_commands_are_named(name: str) -> None:
 def test_bad_parameters_are_named(name: str, parameters: dict, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         ALL[name](**parameters)
+
+
+@given(st.sampled_from([(10,), (1, 10), (5, 10), (3, 7, 10), (64, 1, 100)]), st.integers(0, 2**32 - 1))
+def test_softmax_of_one_frame_has_the_digits_of_many(shape: tuple[int, ...], seed: int) -> None:
+    """A running sum from the first class to the last, whatever the other axes are."""
+    z = np.random.default_rng(seed).normal(0, 4, shape)
+    e = np.exp(z - z.max(-1, keepdims=True))
+    np.testing.assert_array_equal(probabilities.softmax(z), e / np.add.accumulate(e, axis=-1)[..., -1:])

@@ -19,22 +19,16 @@ from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.goals import Goals
-from knob_core.response import State, respond
+from knob_core.response import ResponseState, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
 from knob_core.wrap.command import Command
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 STREAMS, FRAMES, CLASSES = 3, 40, 7
 FIELDS = ("probabilities", "label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def branches(seed: int = 0, frames: int = FRAMES) -> Branches:
@@ -109,7 +103,7 @@ def test_every_method_and_mode_equals_the_batch_on_images(method, setting):
 def test_switches_flipped_on_the_way_do_the_same_in_the_batch(method):
     """Live mode is `respond` piece by piece: behind a switch, gate and memory go on as they do here."""
     model, images, b = seen(method, 12)
-    stream, past = KnobStream(model, streams=STREAMS), State()
+    stream, past = KnobStream(model, streams=STREAMS), ResponseState()
     for t in range(12):
         flipped = ({}, {"memory": False}, {"mode": "reset"}, {"on": False}, {}, {})[t // 2]
         chosen = Settings(zeta=0.3, omega_n=0.5, **flipped)

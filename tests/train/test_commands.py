@@ -91,7 +91,7 @@ def test_no_command_was_lost() -> None:
         "corrupt",
         "sample",
         "contact_sheet",
-        "films",
+        "film_strips",
         "study",
     ]
     assert set(wanted) <= set(COMMANDS)

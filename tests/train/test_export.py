@@ -14,18 +14,10 @@ from knob_core.runtime import KnobStream
 from knob_core.settings import HOME, Settings
 from train import export
 
-pytestmark = pytest.mark.slow  # one export takes ten seconds
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]  # one export takes ten seconds
 WEIGHTS = Attentive(
     a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def pictures(count: int = 64) -> torch.Tensor:

@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from knob_core import checkpoint
-from knob_core.assets import ASSETS
 from knob_core.data import Images
 from knob_core.inference import over_batches
 from knob_core.models import METHODS, MODES, GatedClassifier, Outputs
-
-CHECKPOINTS = ASSETS / "checkpoints"
 
 
 @dataclass(frozen=True)

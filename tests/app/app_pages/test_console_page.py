@@ -89,7 +89,7 @@ def test_it_opens_with_the_preferred_stream(assets: Path) -> None:
     assert (choice.method, choice.corruption, choice.schedule) == ("knob-ode", "shot_noise", "step")
     assert choice.content == "mixed" and at.session_state["shown"].cuts == [20, 40, 60, 80, 100]
     assert not at.warning and not at.error
-    assert len(at.get("bidi_component")) >= 3  # console, tape, sketch
+    assert len(at.get("bidi_component")) >= 3  # console, images, sketch
     assert len(opened(content="fixed").get("bidi_component")) >= 4  # and the gallery
 
 
@@ -259,17 +259,22 @@ def test_a_stream_that_cannot_be_computed_is_named(assets: Path) -> None:
     assert console(at).settings.zeta == 0.3
 
 
+def assert_asked_for(at: AppTest) -> None:
+    """A stream was asked for, and cannot be had here: there is no checkpoint."""
+    for _ in range(50):
+        at.run()
+        if at.warning:
+            break
+    assert "checkpoint" in warnings(at)
+    assert not at.exception
+
+
 def test_shape_form(assets: Path) -> None:
     at = opened()
     at.number_input(key="shape_step_high").set_value(3.0)
     (submit,) = [b for b in at.button if b.label == "Make this stream"]
     submit.click().run()
-    for _ in range(50):
-        at.run()
-        if at.warning:
-            break
-    assert "checkpoint" in warnings(at)  # it was asked for, and cannot be had here
-    assert not at.exception
+    assert_asked_for(at)
 
 
 def test_drawn_by_hand(assets: Path) -> None:
@@ -418,12 +423,7 @@ def test_bad_severities_are_named(assets: Path, content: bytes, says: str) -> No
 
 def test_uploaded_severities_are_asked_for(assets: Path) -> None:
     at = upload(opened(), "severities", b"severity\n1\n4.5\n", "mine.csv")
-    for _ in range(50):
-        at.run()
-        if at.warning:
-            break
-    assert "checkpoint" in warnings(at)  # it was asked for, and cannot be had here
-    assert not at.exception
+    assert_asked_for(at)
 
 
 def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
@@ -453,7 +453,7 @@ def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:
 
 
 def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream on its way has a bar and a way out, and the board stays on what it showed."""
+    """A stream on its way has a bar and a way out, and the display stays on what it showed."""
     import threading
 
     from app.console import compute_stream

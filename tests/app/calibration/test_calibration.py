@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from app.calibration import comparison, example_pictures, measured, predictions
+from app.calibration import cell_measures, comparison, example_pictures, predictions
 from app.calibration.calibration_controller import CalibrationController
+from app.calibration.cell_measures import BeforeAndNow
 from app.calibration.cell_selection import SEVERITIES, Selection, from_link, of_model, to_link
-from app.calibration.measured import BeforeAndNow
 from app.calibration.predictions import ShownPredictions
 from app.console.console_state import ConsoleState
 from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
@@ -280,8 +280,8 @@ def test_impossible_selections_are_named(wrong: dict[str, Any]) -> None:
 
 def picked(pick: str, chosen: Selection) -> tuple[ShownPredictions, np.ndarray, list[example_pictures.Picture]]:
     looked = predictions.load(chosen)
-    g = measured.gate_of(Settings(), looked, chosen.method)
-    now = measured.measure(looked, g)
+    g = cell_measures.gate_of(Settings(), looked, chosen.method)
+    now = cell_measures.measure(looked, g)
     inside, _ = example_pictures.members(pick, looked, now.fused.confidence, now.tables["all"].edges)
     return (
         looked,
@@ -293,7 +293,7 @@ def picked(pick: str, chosen: Selection) -> tuple[ShownPredictions, np.ndarray, 
 def test_the_pictures_of_a_bin_are_the_bins() -> None:
     chosen = Selection()
     looked = predictions.load(chosen)
-    now = measured.measure(looked, measured.gate_of(Settings(), looked, chosen.method))
+    now = cell_measures.measure(looked, cell_measures.gate_of(Settings(), looked, chosen.method))
     table = now.tables["all"]
     seen = np.zeros(len(looked.predictions), int)
     for b in range(len(table.counts)):

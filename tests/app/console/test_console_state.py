@@ -74,7 +74,7 @@ def test_a_stale_hand_does_not_undo_a_push() -> None:
     state.set_from_python(Settings(zeta=2.0))
     state.apply_controls({**CONTROLS, "seq": 5})
     assert state.settings.zeta == 2.0
-    assert state.seq == 5  # or the deck would wait for this receipt before it sends another
+    assert state.seq == 5  # or the controls would wait for this answer before they send another
     state.apply_controls({**CONTROLS, "epoch": 1, "seq": 6})
     assert state.settings.zeta == 0.3
 

@@ -1,4 +1,4 @@
-"""The board's message: every number in it is knob_core's, and every panel says what it measured."""
+"""The display's update: every number in it is knob_core's, and every panel says what it measured."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from console_answers import answer, readouts
-from hypothesis import given
-from hypothesis import strategies as st
 
-from app.console import outcome, panels
+from app.console import panels
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import cut
 from app.console.panels import PANELS
@@ -74,12 +72,6 @@ def test_a_wide_view_has_two_more_panels(stream: ShownStream) -> None:
         assert all(shown["figure"] for shown in message["side_panels"])
     state.apply_view({**state.view_taken(), "wide": "yes"})  # nothing from the browser is trusted
     assert answer(state, stream)["side_panels"] == []
-
-
-@given(st.integers(1, 9), st.integers(1, 30))
-def test_quartiles_are_numpy_s(paths: int, frames: int) -> None:
-    values = np.random.default_rng(paths * 31 + frames).normal(size=(paths, frames))
-    np.testing.assert_allclose(outcome.quartiles(values), np.percentile(values, [25, 50, 75], axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)

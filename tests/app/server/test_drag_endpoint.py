@@ -1,4 +1,4 @@
-"""The direct line: it answers whoever holds a seat's token, one at a time, and nobody else."""
+"""The drag endpoint answers whoever holds its token, one message at a time, and nobody else."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_seat_without_a_page_and_one_whose_session_is_over_answer_nobody() -> 
     assert ask(token=empty.token) is None
     left = opened()
     token = left.token
-    gc.disable()  # what the app has frozen is never collected: nothing may hold on to a seat
+    gc.disable()  # what the app has frozen is never collected: nothing may keep an endpoint
     try:
         del left
         assert ask(token=token) is None
@@ -101,7 +101,7 @@ def test_a_hand_that_was_overtaken_on_the_way_is_not_obeyed() -> None:
     state.apply_controls({**CONTROLS, "seq": 7, "zeta": 0.5})
     state.apply_controls({**CONTROLS, "seq": 3, "zeta": 2.0})
     assert (state.settings.zeta, state.seq) == (0.5, 7)
-    state.apply_controls({**CONTROLS, "mount": "b", "seq": 1, "zeta": 2.0})  # a deck that was mounted anew counts anew
+    state.apply_controls({**CONTROLS, "mount": "b", "seq": 1, "zeta": 2.0})  # mounted anew, they count anew
     assert (state.settings.zeta, state.seq) == (2.0, 1)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from knob_core.library import result_tables
-from train import evaluate
-from train.measuring import branch_outputs
+from train import commands, evaluate
 
 AGAIN = "shot_noise"
 
@@ -17,7 +16,7 @@ AGAIN = "shot_noise"
 @pytest.mark.slow
 def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None:
     seed = 0
-    files = sorted(branch_outputs.CHECKPOINTS.glob(f"*-s{seed}.safetensors"))
+    files = sorted(commands.CHECKPOINTS.glob(f"*-s{seed}.safetensors"))
     where = ["--data", str(shared / "data"), "--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
     assert evaluate.main([*map(str, files), "--only", AGAIN, *where]) == 0
     place = ["method", "seed", "corruption", "severity"]

@@ -1,4 +1,4 @@
-"""Make the film strips of every shipped stream: `python -m train.films`."""
+"""Make the film strips of every shipped stream: `python -m train.film_strips`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def write_missing(again: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = commands.parser("train.films", __doc__)
+    parser = commands.parser("train.film_strips", __doc__)
     parser.add_argument("--again", action="store_true", help="make those that are there, too")
     given = parser.parse_args(arguments)
-    return commands.run("train.films", lambda: write_missing(given.again))
+    return commands.run("train.film_strips", lambda: write_missing(given.again))
 
 
 if __name__ == "__main__":
