@@ -51,8 +51,10 @@ else:
 
     from app.console import display  # noqa: F401
     from app.server import drag_endpoint, garbage_collector, housekeeping, warm_up
+    from app.server.streamlit_internals import keep_downloads
     from app.server.upload_limits import UploadLimits
 
+    keep_downloads()
     app = st.App(
         __file__,
         lifespan=housekeeping.lifespan,

@@ -68,6 +68,11 @@ def respond(
     return response, ResponseState(gate_state, after.get(PLAIN.name), after.get(Attentive.name))
 
 
+def gate_alone(u_star: np.ndarray, settings: Settings, method: str = methods.DEFAULT) -> np.ndarray:
+    """u (R, T) of the gate from rest, as in `respond`, without the answers that it leads to."""
+    return _gate(methods.get(method).gate, u_star, settings, None).u
+
+
 def _past(memory: Memory, state: ResponseState | None) -> np.ndarray | None:
     """What this kind of memory has seen so far."""
     return {PLAIN.name: state.memory, Attentive.name: state.attentive}.get(memory.name) if state else None

@@ -93,11 +93,13 @@ def _toml(value: Any) -> str:
 def from_toml(text: str | bytes) -> Settings:
     """Read the text of a settings file, from anybody: size, encoding, version, names and values are checked."""
     if len(text) > MAX_BYTES:
-        raise ValueError(f"settings file has {len(text)} bytes, expected at most {MAX_BYTES}")
+        raise ValueError(
+            f"This is not a Knob settings file: it has {len(text):,} bytes, expected at most {MAX_BYTES:,}"
+        )
     try:
         table = tomllib.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError and TOMLDecodeError are ValueErrors
-        raise ValueError(f"settings file is not TOML ({error})") from error
+        raise ValueError(f"This is not a Knob settings file: it is not TOML ({error})") from error
     try:
         return _from_table(table)
     except ValueError as error:
@@ -106,13 +108,20 @@ def from_toml(text: str | bytes) -> Settings:
 
 
 def _from_table(table: dict[str, Any]) -> Settings:
-    version = table.pop("version", None)
+    if "version" not in table:
+        raise ValueError(f"This is not a Knob settings file: it lacks `version = {VERSION}`")
+    version = table.pop("version")
     if version != VERSION:
-        raise ValueError(f"version is {version!r}, expected {VERSION}")
+        raise ValueError(
+            f"This Knob settings file has version = {version!r}, and only {VERSION} can be read: "
+            "save it anew with the Export of this version"
+        )
     known = [entry.name for entry in fields(Settings) if entry.name != "weights"] + [TABLE]
     unknown = sorted(set(table) - set(known))
     if unknown:
-        raise ValueError(f"settings file has unknown names {', '.join(unknown)}, expected {', '.join(known)}")
+        raise ValueError(
+            f"This settings file has unknown names: {', '.join(unknown)}. Take them out; known are {', '.join(known)}"
+        )
     weights = Attentive.from_dict(table.pop(TABLE)) if TABLE in table else None
     wanted = goals.from_dict(table.pop(GOALS, {}))
     return Settings(**table, weights=weights, goals=wanted)
@@ -124,7 +133,7 @@ def save(settings: Settings, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Settings:
-    """Read what `save` wrote; of what is no file, or too long, nothing is read."""
+    """Read what `save` wrote; an error names the file; of what is no file, or too long, nothing is read."""
     path = Path(path)
     if path.exists() and not path.is_file():  # reading a pipe may take for ever
         raise ValueError(f"{path} is not a file")
@@ -132,4 +141,7 @@ def load(path: str | Path) -> Settings:
         text = file.read(MAX_BYTES + 1)
     if len(text) > MAX_BYTES:
         raise ValueError(f"{path} has more than {MAX_BYTES} bytes")
-    return from_toml(text)
+    try:
+        return from_toml(text)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error

@@ -178,7 +178,8 @@ def compare(
             behind = clustered.mean(nll - first)
             which = SHORT if encoder is None else FINISHED
             about: dict[str, Any] = {"encoder": which, "variant": name, "left_out": left_out}
-            rows.append({**about, **figures, "less_first": behind.value, "error": behind.error})
+            row: dict[str, Any] = {**about, **figures}
+            rows.append(row | {"less_first": behind.value, "error": behind.error})
             if not place.quiet:
                 print(f"{left_out:14} {name:46} " + "  ".join(f"{k} {v:.3f}" for k, v in figures.items()), flush=True)
     return rows

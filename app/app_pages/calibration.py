@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app.calibration import calibration_component, comparison, example_pictures, predictions
 from app.calibration.calibration_controller import REVEAL, CalibrationController
 from app.calibration.cell_measures import gate_of
-from app.calibration.cell_selection import SEVERITIES, Selection, from_link, to_link
+from app.calibration.cell_selection import SEVERITIES, Selection, from_link, of_model, to_link
 from app.calibration.comparison import Alternatives
 from app.calibration.glossary import WORDS
 from app.calibration.predictions import ShownPredictions
@@ -22,12 +24,38 @@ COMPONENT = "calibration_component"
 
 
 def selection() -> Selection:
-    """What is looked at: the one chosen, or the link's."""
+    """What is looked at: the one chosen, the link's, or all of the console's model."""
     if "selection" not in st.session_state:
-        chosen, problems = from_link(session.page_link_value("cells"))
+        chosen, problems = from_link(session.page_link_value("cells"), consoles())
         session.problems().extend(problems)
-        st.session_state["selection"] = chosen
+        st.session_state["selection"], st.session_state["followed"] = chosen, consoles()
     return st.session_state["selection"]
+
+
+def consoles() -> Selection:
+    """All cells of the model that the console shows."""
+    return of_model(session.choice().method, session.choice().model)
+
+
+def follow() -> None:
+    """Another model was chosen on the console since: look at that one."""
+    now = selection()
+    if st.session_state["followed"] != consoles():
+        st.session_state["followed"] = consoles()
+        st.session_state["selection"] = replace(now, method=consoles().method, seed=consoles().seed)
+
+
+def say_whose() -> None:
+    """What of this page is the console's, and what is its own."""
+    now, choice = selection(), session.choice()
+    shared = "The knobs are the console's: what you turn here is turned there."
+    if (now.method, now.seed) == (choice.method, choice.model):
+        st.caption(f"{shared} So is the model. The stream is not: this page looks at single pictures.")
+    else:
+        st.caption(
+            f"{shared} The model is not: the console shows {choice.method}, seed {choice.model}, and this page "
+            f"{now.method}, seed {now.seed}."
+        )
 
 
 def choose() -> None:
@@ -146,11 +174,12 @@ def page() -> None:
     filters(models)
     fixed = others(chosen, shown, (predictions.version(), result_files.changed("temperatures")))
     fast(chosen, shown, fixed)
+    say_whose()
     if fixed.lacking:
         st.caption(fixed.lacking)
     gallery(shown)
     help_words()
-    session.page_link_value("cells", to_link(chosen))
+    session.page_link_value("cells", to_link(chosen, consoles()))
     session.write_link()
 
 
@@ -163,7 +192,7 @@ def help_words() -> None:
 st.session_state["calibration_scripts"] = st.session_state.get("calibration_scripts", 0) + 1
 page_layout.style()
 page_layout.unseen_title("Calibration")
-selection()  # a link may have something to complain of
+follow()  # a link may have something to complain of
 for problem in session.problems():
     st.warning(escape_markdown(problem))
 page()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.console import console_component, session, stream_menus, stream_sources
+from app.console import console_component, how_to_read, session, stream_menus, stream_sources
 from app.console.compute_stream import JOBS
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
@@ -71,7 +71,8 @@ def on_display() -> tuple[StreamChoice, ShownStream | None]:
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 session.console_state()
 page_layout.unseen_title("Console")
-notes, top, bottom = (st.container() for _ in range(3))  # the display must keep its place, or it is mounted anew
+notes = st.container(key="notes")  # over the page: a message moves nothing
+top, bottom = st.container(), st.container()  # the display must keep its place, or it is mounted anew
 stream, job = find_stream()
 with notes:
     if job is not None:
@@ -79,6 +80,8 @@ with notes:
     faults = [*session.problems(), stream.fault if stream else "", stream_sources.sample_fault()]
     for fault in dict.fromkeys(filter(None, faults)):
         st.warning(escape_markdown(fault), icon=":material/info:")
+    if session.problems():
+        st.button("Close", key="close_notes", on_click=session.problems().clear, help="Take these messages away")
     if stream is None:
         st.error(
             escape_markdown(f"There is no stream to show: {stream_sources.why_nothing()}."), icon=":material/error:"
@@ -94,3 +97,5 @@ with bottom:
         stream_menus.menus(stream)
     if stream is not None:
         console_component.mount_background(stream.background(), key="background")
+    with st.expander(how_to_read.HEADING):
+        st.markdown(how_to_read.table())

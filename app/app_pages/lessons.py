@@ -77,7 +77,7 @@ def regime(values: Mapping[str, float]) -> tuple[str, str]:
         return "", ""
     knobs = values["zeta"], values["omega_n"]
     info = SECOND_ORDER.step_info(*knobs)
-    return damping(*knobs), f"After a jump: rises in {rise_in_words(info)}, overshoots by {info.Overshoot:.0f} %."
+    return damping(*knobs), f"After a step: rises in {rise_in_words(info)}, overshoots by {info.Overshoot:.0f} %."
 
 
 @st.fragment(key="lesson")

@@ -116,9 +116,11 @@ def draw(job: Job, titles: str) -> None:
     """Progress, what was found, cards, map and frontier; runs again by itself while the map is being made."""
     state = session.console_state()
     charted: Charted | None = job.result or job.partial
-    if job.result is None and not job.over:
+    words, choice = st.columns([3, 1.3], vertical_alignment="center")  # progress and words share a place: no shift
+    running = job.result is None and not job.over
+    if running:
         job.ask()
-        bar, button = st.columns([6, 1], vertical_alignment="center")
+        bar, button = words.columns([6, 1.2], vertical_alignment="center")
         bar.progress(job.progress, f"Measuring settings: {100 * job.progress:.0f} %")
         if button.button("Cancel", key="tune_cancel", width="stretch", help="Keep the map as coarse as it is"):
             st.session_state["tune_cancelled"] = job.key
@@ -132,12 +134,12 @@ def draw(job: Job, titles: str) -> None:
     st.session_state["tune_charted"] = charted
     if st.session_state.get("tune_asked") and job.over:
         answer(charted)
-    words, choice = st.columns([3, 1.3], vertical_alignment="center")
     found = st.session_state.get("tune_found")
-    if found is not None:
+    if found is not None and not running:
         (words.success if found.met else words.warning)(escape_markdown(found.words), icon=":material/tune:")
-    else:
-        words.caption(escape_markdown(f"On {titles}. Say what you want, and press Find; or click into the figures."))
+    elif not running:
+        what = "Knobs and goals are the console's. Say what you want, and press Find; or click into the figures."
+        words.caption(escape_markdown(f"On {titles}. {what}"))
     told = tune_display.measurable(charted.map)
     if not told:
         st.info("These streams have too few frames to measure anything.")

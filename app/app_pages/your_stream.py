@@ -40,6 +40,10 @@ may lie beside them, or, for single frames of a film, `frame,label` with that he
 Your files stay in the server's memory until you press *Forget this stream*, or until some minutes after you close the
 page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
 """.replace("LIMITS", upload_limits.words(MOST_MB))
+WHOSE = (
+    "Knobs, memory and goals are the console's: what you set here is set there, and on Tune. Stream and model are this "
+    "page's own, and the console keeps its own."
+)
 
 
 def own_controller() -> ConsoleController:
@@ -80,7 +84,12 @@ def read(kind: str, files: list[tuple[str, bytes]]) -> None:
             show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
-        st.session_state["own_problem"] = str(error)
+        st.session_state["own_problem"] = f"{title} cannot be used: {error}. Formats says which files are accepted."
+
+
+def forget_problem() -> None:
+    """The message was read."""
+    st.session_state["own_problem"] = ""
 
 
 def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None) -> None:
@@ -170,7 +179,14 @@ def fitted(found: Fit | None) -> None:
         return
     st.caption(found.words)
     rows = pd.DataFrame([asdict(row) for row in found.table])
-    rows.columns = ["on unseen streams", "NLL", "accuracy", "excess flips", "delay, frames", "confident errors"]
+    rows.columns = [
+        "on unseen streams",
+        "NLL",
+        "accuracy",
+        "excess flips",
+        "delay, frames",
+        "confident errors per 100 frames",
+    ]
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
 
 
@@ -201,23 +217,24 @@ def export(stream: UploadedStream) -> None:
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 page_layout.style()
 page_layout.unseen_title("Your stream")
-row, news, stage = st.container(), st.container(), st.container()  # fixed places: what comes and goes moves nothing
+row, news, stage = st.container(), st.container(key="notes"), st.container()  # news lie over the page
 with row:
     upload()
 with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+        st.button("Close", key="own_close", on_click=forget_problem, help="Take this message away")
 if st.session_state.get("own_stream") is not None:
     st.session_state["last_stream"] = "own"
 with stage:
     if st.session_state.get("own_stream") is None:
         st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
-        st.markdown(FORMATS)
+        st.markdown(f"{FORMATS}\n{WHOSE}")
     else:
         above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
         with below[0]:
             shown = choose_stream(st.session_state["own_stream"])
-            st.caption(" ".join(st.session_state["own_notes"]))
+            st.caption(" ".join([*st.session_state["own_notes"], WHOSE]))
             st.button(
                 "Forget this stream", key="own_forget", on_click=forget, help="Remove your files from memory at once"
             )

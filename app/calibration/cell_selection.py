@@ -37,19 +37,27 @@ class Selection:
         return methods.get(self.method).gate.inertia
 
 
-def to_link(selection: Selection) -> str:
+HOME = Selection()
+
+
+def of_model(method: str, seed: int) -> Selection:
+    """All cells of the console's model; of the default one where the console's has no gate."""
+    return Selection(method, seed) if method in GATED else HOME
+
+
+def to_link(selection: Selection, home: Selection = HOME) -> str:
     """`knob-ode~0~fog.snow~135`; nothing for what is at home."""
-    if selection == Selection():
+    if selection == home:
         return ""
     corruptions = "" if selection.corruptions == CORRUPTION_NAMES else ".".join(selection.corruptions)
     severities = "" if selection.severities == SEVERITIES else "".join(map(str, selection.severities))
     return f"{selection.method}~{selection.seed}~{corruptions}~{severities}"
 
 
-def from_link(text: str) -> tuple[Selection, list[str]]:
+def from_link(text: str, home: Selection = HOME) -> tuple[Selection, list[str]]:
     """What a link says, or home and the reason."""
     if not text:
-        return Selection(), []
+        return home, []
     try:
         method, seed, corruptions, severities = text[:600].split("~")
         names = tuple(dict.fromkeys(corruptions.split("."))) if corruptions else CORRUPTION_NAMES
@@ -59,4 +67,4 @@ def from_link(text: str) -> tuple[Selection, list[str]]:
         levels = tuple(sorted({int(level) for level in severities})) if severities else SEVERITIES
         return Selection(method, int(seed), ordered, levels), []
     except ValueError as error:
-        return Selection(), [f"cells = {text[:24]!r} in the link cannot be used ({str(error)[:120]})"]
+        return home, [f"cells = {text[:24]!r} in the link cannot be used ({str(error)[:120]})"]

@@ -81,7 +81,7 @@ def cards(now: Scores, before: Scores, without: Scores) -> list[dict[str, Any]]:
         change = getattr(now, name) - getattr(before, name)
         worse = change < 0 if name in MORE_IS_BETTER else change > 0
         mood = "" if abs(change) * scale < 0.5 * 10.0**-digits else "bad" if worse else "good"
-        rest = [["previous", texts[1]], [WITHOUT_KNOB, texts[2]]]
+        rest = [["previous setting", texts[1]], [WITHOUT_KNOB, texts[2]]]
         said = {"bad": "worse", "good": "better", "": ""}[mood]  # colour alone does not tell everybody
         out.append(
             {"id": name, "label": label, "now": texts[0], "rest": rest, "help": help, "mood": mood, "change": said}

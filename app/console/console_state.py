@@ -58,6 +58,7 @@ class ConsoleState:
     before: OperatorMeasures | None = None  # the read-outs when this turn began
     now: OperatorMeasures | None = None
     measured_stream: str = ""  # id of the stream that both are of
+    wide: bool = False  # the browser has room for further panels beside the open one
     fit_presses: int = 0
     fit_wanted: bool = False  # the button was pressed: the temperature is to be fitted to the stream on the display
     pins: Pins = field(default_factory=Pins)
@@ -141,6 +142,7 @@ class ConsoleState:
         sort = view.get("sort")
         sort = sort if isinstance(sort, str) and is_order(sort) else self.view.sort
         self.view = View(panel, unit if unit in UNITS else self.view.unit, sort)
+        self.wide = view.get("wide") is True
         frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
         temperature = clamp(view.get("temperature"), TEMPERATURES, self.settings.temperature)
         presses = whole(view.get("fit_presses"), self.fit_presses)
@@ -190,6 +192,7 @@ class ConsoleState:
             "panel": self.view.panel, "unit": self.view.unit, "sort": self.view.sort,
             "frame_rate": self.settings.frame_rate,
             "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
+            "wide": self.wide,
             "pin_action": {"number": self.pin_actions, "act": "", "name": "", "to": ""},
             "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,

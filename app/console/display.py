@@ -10,7 +10,7 @@ import numpy as np
 from app.console import readouts
 from app.console.console_state import ConsoleState
 from app.console.outcome import Outcome
-from app.console.panels import PANELS, PanelInput, panel
+from app.console.panels import PANELS, PanelInput, beside, panel
 from app.console.panels.panel_input import Judged
 from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
 from app.console.readouts import READOUTS, WITHOUT_KNOB
@@ -58,10 +58,12 @@ def goal_constants(name: str) -> GoalConstants | None:
 def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[str, Any]:
     """A DisplayUpdate without `runs` and `waiting`."""
     rows = stream.rows()
+    others = beside(state.view.panel) if state.wide else []
     shown = PanelInput(
         state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
-        stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe, stream.attentive,
-        _judged(stream, outcome) if state.view.panel == "reliability" else None, outcome.compared, state.view.sort,
+        stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe,
+        _judged(stream, outcome) if "reliability" in (state.view.panel, *others) else None,
+        outcome.compared, state.view.sort,
     )  # fmt: skip
     now, pin = state.now or outcome.without_knob, state.pins.shown
     pinned = (pin.name, outcome.pinned_measures) if pin and outcome.pinned_measures else None
@@ -73,6 +75,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
         "scope": _scope(state, stream, outcome),
         "film": _film(stream, outcome),
         "panel": panel(state.view.panel, shown, state.view.unit),
+        "side_panels": [panel(id, shown, state.view.unit) for id in others],
         "readouts": readouts.updates(
             readouts.shown_on(stream, state.settings.goals),
             now,

@@ -66,6 +66,7 @@ class ViewRequest(TypedDict):
     frame_rate: float  # frames/s of the camera
     temperature: float  # of the answer
     fit_presses: int  # how often the button that fits the temperature was pressed
+    wide: bool  # there is room for further panels beside the open one
     goals: dict[str, float]  # limits by the goal's name, in the unit that the card shows; absent: no goal
     pin_action: PinAction
     epoch: int
@@ -125,6 +126,7 @@ class DisplayUpdate(TypedDict):
     scope: ScopeUpdate
     film: FilmUpdate
     panel: PanelUpdate
+    side_panels: list[PanelUpdate]  # beside it, where the view is wide
     readouts: list[ReadoutUpdate]  # the cards of this stream, from left to right
     runs: list[int]  # [page script, answers]: how often each has run; tests and the benchmark count them
 

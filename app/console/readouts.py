@@ -37,10 +37,10 @@ class Readout(NamedTuple):
 READOUTS = {
     readout.id: readout
     for readout in (
-        Readout("excess_flips", "excess flips per 100", "excess_flips", 1, 1, "",
+        Readout("excess_flips", "excess flips", "excess_flips", 1, 1, "",
                 "How often the answer changes in 100 frames, less the changes that a new class explains",
                 "excess_flips"),
-        Readout("flips", "flips per 100 frames", "flips", 1, 1, "",
+        Readout("flips", "flips", "flips", 1, 1, "",
                 "How often the answer changes from one frame to the next", "excess_flips"),
         Readout("delay", "frames to a new class", "delay_mean", 1, 1, "",
                 "Frames until a new class is shown and stays, on average over the changes that the model can "
@@ -49,7 +49,7 @@ READOUTS = {
                 "Frames after a sudden change until the gate has gone 63 %"),
         Readout("jitter", "jitter of confidence", "jitter", 1, 3, "",
                 "How much confidence trembles while nothing changes"),
-        Readout("confident_errors", "confident errors per 100", "sure_wrong", 1, 1, "",
+        Readout("confident_errors", "confident errors", "sure_wrong", 1, 1, "",
                 "Confident errors per 100 frames: the answer is wrong, and its confidence above 90 %",
                 "confident_errors"),
         Readout("accuracy", "right answers", "accuracy", 100, 1, " %", "Frames whose answer is right", "accuracy",
@@ -58,6 +58,12 @@ READOUTS = {
                 "How far confidence is from the truth, debiased; the floor is what a perfect predictor would show"),
     )
 }  # fmt: skip
+
+PER_100 = ("excess_flips", "flips", "confident_errors")  # cards whose number is per 100 frames
+MISSING = {  # why a card may have no number
+    "lag": "not measurable (no step, or noise)",
+    "delay": "not measurable: no new class is recognised",
+}
 
 
 def shown_on(stream: ShownStream, goals: Goals) -> list[str]:
@@ -83,7 +89,7 @@ def updates(
     """The cards' texts; `pinned`: the drawn pin's name and measures; `frame_rate` (frames/s) gives seconds."""
     out: list[ReadoutUpdate] = []
     for readout in (READOUTS[id] for id in ids):
-        rest = [["previous", text(readout, before)]]
+        rest = [["previous setting", text(readout, before)]]
         if pinned is not None:
             rest.append([short(pinned[0], LONGEST_NAME), text(readout, pinned[1])])
         rest.append([WITHOUT_KNOB, text(readout, without)])
@@ -97,12 +103,16 @@ def updates(
 
 def beside(readout: Readout, now: OperatorMeasures, frame_rate: float) -> str:
     """What stands small after the number."""
+    if readout.id in PER_100:
+        return "per 100\nframes"
     if readout.id == "ece" and math.isfinite(now.ece_floor):
         return f"floor {now.ece_floor:.3f}\n{fault(now)}".rstrip()
     if readout.id == "lag" and math.isfinite(now.lag63):
         return f"{now.lag63 / frame_rate:.2f} s"
     if readout.id == "delay" and math.isfinite(now.delay_median):
         return f"median {now.delay_median:.0f}\nslowest tenth {now.delay_90:.0f}"
+    if readout.id in MISSING and not math.isfinite(getattr(now, readout.field)):
+        return MISSING[readout.id]
     return ""
 
 
@@ -116,7 +126,7 @@ def judged(readout: Readout, now: OperatorMeasures, goals: Goals) -> GoalUpdate 
     asked = f"{'≥' if kind.at_least else '≤'} {kind.shown(limit)}"
     found = verdict(readout.goal, limit, float(getattr(now, kind.measure)))
     if not math.isfinite(found.value):
-        return {"limit": kind.scale * limit, "verdict": "unknown", "words": f"{asked}: ? cannot be told here"}
+        return {"limit": kind.scale * limit, "verdict": "unknown", "words": f"{asked}: not measurable here"}
     gap = f"{kind.scale * abs(found.value - limit):.{readout.digits + 1}f}".rstrip("0").rstrip(".") or "0"
     how = f"✓ met by {gap}" if found.met else f"✕ missed by {gap}"
     return {"limit": kind.scale * limit, "verdict": "met" if found.met else "missed", "words": f"{asked}: {how}"}

@@ -80,7 +80,7 @@ def menus(stream: ShownStream | None) -> None:
     """Draw the menus for the session's choice; `stream` is the one on the display."""
     choice = session.choice()
     content, picture, corruption, schedule, shape, model, download = st.columns(
-        [1.3, 1.1, 1.4, 1.15, 0.85, 1.8, 0.9], vertical_alignment="bottom"
+        [1.2, 1.0, 1.3, 1.05, 0.8, 2.25, 0.85], vertical_alignment="bottom"
     )
     with content:
         help = CONTENTS[choice.content].help
@@ -259,7 +259,5 @@ def _export(stream: ShownStream | None) -> None:
             state.set_from_python(settings)
             problems += clamped
         except ValueError as error:
-            text = str(error)
-            named = text.startswith("settings file")
-            problems.append(f"the {text}" if named else f"the settings file cannot be used: {text}")
+            problems.append(f"{upload.name} cannot be used. {error}. The setting on the display stays as it was.")
         st.rerun()

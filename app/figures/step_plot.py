@@ -36,7 +36,7 @@ def step_plot(
         "xaxis": {"range": [0, n - 1], "title": {"text": "frames after the step"}, "anchor": "y"},
         "yaxis": {
             "range": [-0.2, 2.0],
-            "title": {"text": "part of the way"},
+            "title": {"text": "fraction of the step"},
             "tickvals": [0, 0.5, 1, 1.5, 2],
             "anchor": "x",
         },

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from app.lessons.lesson import Lesson
 
 GLOSSARY = {  # a word as it occurs (a pattern), the word as it is listed, what it means
-    r"\bframes?\b": ("frame", "one picture of the stream; time is counted in frames"),
+    r"\bframes?\b": ("frame", "one picture of the camera; time is counted in frames"),
     r"\bgate\b": ("gate", "the slider between two ways of looking at a picture: 0 is the robust one, 1 the sharp one"),
     r"\bbranch(es)?\b": ("branch", "one of the two ways of looking, a part of the network that gives its own answer"),
-    r"\bcommand\b": ("command, u*", "where the network wants the gate to be, newly said with every frame"),
+    r"\bcommand\b": ("command, u*", "where the program wants the gate to be, newly said with every frame"),
+    r"\bthe step\b": ("step", "a sudden jump of the command; fraction 0 is where it was, 1 where it is now"),
     r"\bdamp(ing|ed)\b": ("damping, ζ", "how strongly the movement is braked; ζ is the Greek letter zeta"),
     r"\bωₙ": (
         "natural frequency, ωₙ",
@@ -59,6 +62,14 @@ def words(lesson: Lesson) -> list[tuple[str, str]]:
 def texts(lesson: Lesson) -> list[str]:
     """Everything that a lesson says before it is done, but for its equation."""
     goals = [goal.words for goal in lesson.goals(lesson.start)]
-    drawn = [words for figure in lesson.figures(lesson.start) for words in (figure["title"], figure["note"])]
+    drawn = [
+        words for figure in lesson.figures(lesson.start) for words in (figure["title"], figure["note"], *axes(figure))
+    ]
     asked = [lesson.prediction.question, *lesson.prediction.choices]
     return [lesson.aim, lesson.idea, lesson.units, lesson.task, *lesson.hints, *asked, *goals, *drawn]
+
+
+def axes(figure: Mapping[str, Any]) -> list[str]:
+    """The words beside a figure's axes."""
+    parts = [part for name, part in figure["figure"]["layout"].items() if "axis" in name]
+    return [part["title"]["text"] for part in parts if "title" in part]

@@ -56,7 +56,7 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
         draw.step_figure(
             u,
             title="The gate's way to a new level",
-            note="blue: where the gate is; dotted line: where it is told to go, from frame 0 on",
+            note="blue: where the gate is; dotted: where it is told to go. At frame 0 that jumps from 0 to 1: a step",
             alt=f"step response over {FRAMES} frames: peak {u.max():.2f}, {crossings(u)} passes through the target",
         )
     ]
@@ -68,7 +68,7 @@ def build(n: Numbers) -> Lesson:
         title="Make it ring",
         short="Ring",
         minutes=8,
-        aim="say what damping does to a movement, and make a gate swing on purpose.",
+        aim="say what damping, the brake of a movement, does to it, and make something swing on purpose.",
         idea=(
             "A program looks at the pictures of a camera, one after the other, and says what is on them. It has two "
             "ways of looking: a sharp one for clear pictures and a robust one for bad ones. The **gate** is the slider "

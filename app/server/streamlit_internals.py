@@ -6,12 +6,15 @@ In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are 
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from urllib.parse import urlparse
 
 import streamlit as st
 from starlette.websockets import WebSocket
 from streamlit import runtime
+from streamlit.runtime import media_file_manager
+from streamlit.runtime.media_file_manager import MediaFileKind, MediaFileMetadata
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
@@ -101,6 +104,29 @@ def end_session(session: Any) -> None:
     """
     session.shutdown()
     session.session_state.clear()
+
+
+class KeptFile(MediaFileMetadata):
+    """A file that was made for a download: it stays for a minute at least."""
+
+    SECONDS = 60.0
+
+    def __init__(self, kind: MediaFileKind = MediaFileKind.MEDIA) -> None:
+        super().__init__(kind)
+        self._made = time.monotonic()
+
+    def mark_for_delete(self) -> None:
+        if time.monotonic() - self._made >= self.SECONDS:
+            super().mark_for_delete()
+
+
+def keep_downloads() -> None:
+    """Keep a file until the browser has fetched it.
+
+    Streamlit removes a file that is made on a press as soon as two scripts have ended, of whichever visitor: with a
+    class at work that is before the browser asks for it, and the download fails with 404.
+    """
+    vars(media_file_manager)["MediaFileMetadata"] = KeptFile
 
 
 def stored_upload_bytes() -> dict[str, int]:

@@ -78,6 +78,7 @@ export interface ViewRequest {
   frame_rate: number; // frames/s of the visitor's camera
   temperature: number; // of the answer
   fit_presses: number; // how often the button that fits the temperature was pressed
+  wide: boolean; // there is room for further panels beside the open one
   goals: Record<string, number>; // limits by the goal's name, in the card's unit; absent: no goal
   pin_action: PinAction;
   epoch: number;
@@ -129,6 +130,7 @@ export interface DisplayUpdate {
   scope: ScopeUpdate;
   film: FilmUpdate;
   panel: PanelUpdate;
+  side_panels: PanelUpdate[]; // beside it, where the view is wide
   readouts: ReadoutUpdate[]; // the cards of this stream, from left to right
   runs: [number, number]; // of the page's script, and answers so far; for tests
 }

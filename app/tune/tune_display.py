@@ -21,8 +21,8 @@ from knob_core.maps.iso_lines import iso_line
 from knob_core.settings import Settings
 
 DASHES = ("dash", "dot", "", "dash")  # of the goals' lines, in the order of the goals
-LABELS = {"excess_flips": "excess flips per 100", "delay": "frames to a new class, mean",
-          "confident_errors": "confident errors per 100", "accuracy": "right answers"}  # fmt: skip
+LABELS = {"excess_flips": "excess flips per 100 frames", "delay": "frames to a new class, mean",
+          "confident_errors": "confident errors per 100 frames", "accuracy": "right answers"}  # fmt: skip
 ZETAS, OMEGAS = np.array(ZETA), np.array(OMEGA_N)
 
 

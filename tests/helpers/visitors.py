@@ -52,13 +52,16 @@ class Visitor:
         await self.stream.send(message.SerializeToString())
         self.elements = []
         async with asyncio.timeout(PATIENCE):
-            while not await self._heard():
+            while not self._heard(await self._next()):
                 pass
 
-    async def _heard(self) -> bool:
-        """Take one message; whether it was the run's last."""
+    async def _next(self) -> ForwardMsg:
         message = ForwardMsg()
         message.ParseFromString(await self.stream.recv(decode=False))
+        return message
+
+    def _heard(self, message: ForwardMsg) -> bool:
+        """Take one message; whether it was the run's last."""
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.session_id = message.new_session.initialize.session_id

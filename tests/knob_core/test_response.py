@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
 from knob_core.methods import METHODS
-from knob_core.response import ResponseState, respond
+from knob_core.response import ResponseState, gate_alone, respond
 from knob_core.settings import Settings
 
 
@@ -25,6 +25,12 @@ def made(paths: int = 3, frames: int = 40, seed: int = 0) -> Branches:
 def cut(b: Branches, start: int, end: int) -> Branches:
     z_static, z_dyn, u_star = (a[:, start:end] for a in (b.z_static, b.z_dyn, b.u_star))
     return Branches(z_static, z_dyn, u_star, b.labels, b.severity[start:end])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("settings", [Settings(zeta=0.4), Settings(on=False), Settings(mode="reset")])
+def test_the_gate_alone_is_the_response_s(method: str, settings: Settings) -> None:
+    np.testing.assert_array_equal(gate_alone(made().u_star, settings, method), respond(made(), settings, method)[0].u)
 
 
 def test_without_memory_it_is_the_paper() -> None:

@@ -14,7 +14,7 @@ def test_visits_uploads_computations_and_a_restart_leave_no_error(capsys: pytest
 
 
 def test_memory_is_given_back(capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--hostile", "10", "--honest", "3", "--megabytes", "8", "--seconds", "6", "--ttl", "2"]
+    few = ["--hostile", "10", "--honest", "3", "--megabytes", "1", "--seconds", "120", "--soon", "--ttl", "2"]
     assert memory_after.main(few) == 0, capsys.readouterr().out
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from app.console.panels import bode_panel, compare_panel, poles_panel, reliability_panel, spring_panel, step_panel
 from app.console.panels.panel_input import PanelInput
 
-__all__ = ["PANELS", "PanelInput", "panel"]
+__all__ = ["PANELS", "PanelInput", "beside", "panel"]
 
 PANELS = {  # id: (label, help)
     "step": ("Step", "How the gate goes to a new level: measured on a fixed picture, and by theory"),
@@ -21,6 +21,7 @@ PANELS = {  # id: (label, help)
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
     "compare": ("Compare", "The settings that you pinned, side by side, with all measures"),
 }
+BESIDE = ("step", "bode", "poles", "reliability")  # those that can stand beside the open one
 _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "step": step_panel.content,
     "bode": bode_panel.content,
@@ -29,6 +30,11 @@ _CONTENT: dict[str, Callable[[PanelInput, str], dict[str, Any]]] = {
     "spring": spring_panel.content,
     "compare": compare_panel.content,
 }
+
+
+def beside(name: str) -> list[str]:
+    """Which two stand beside the open panel on a large screen; the table of pins needs all of its width."""
+    return [id for id in BESIDE if id != name][:2] if name != "compare" else []
 
 
 def panel(name: str, shown: PanelInput, unit: str) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from app.console.pins import Pin
 from app.console.setting_words import acting_gate
 from knob_core.branches import Branches
 from knob_core.gates import Gate
-from knob_core.memories import Attentive
-from knob_core.response import respond
+from knob_core.response import gate_alone
 from knob_core.settings import Settings
 
 
@@ -39,7 +38,6 @@ class PanelInput:
     pin: Pin | None = None  # the one that is drawn
     changing: bool = False  # the picture changes
     probe: tuple[Branches, str] | None = None  # where it does: a fixed picture's paths, and its name
-    attentive: Attentive | None = None  # the model's own weights
     judged: Judged | None = None  # None where nothing is labelled
     compared: list[Compared] | None = None  # the table's rows, where it is open
     sort: str = ""  # the table's order
@@ -59,8 +57,8 @@ class PanelInput:
         if self.probe is None:
             return None, ""
         branches, name = self.probe
-        response, _ = respond(branches, self.settings, self.method, attentive=self.attentive)
-        fixed = replace(self, u=response.u, u_star=branches.u_star, severity=branches.severity, changing=False)
+        u = gate_alone(branches.u_star, self.settings, self.method)
+        fixed = replace(self, u=u, u_star=branches.u_star, severity=branches.severity, changing=False)
         return fixed, f"a fixed picture ({name})"
 
     @property

@@ -48,7 +48,7 @@ def table(info: StepInfo, measured: StepAnswer | None, frame_rate: float) -> lis
             value = getattr(seen, name)
             noisy = np.abs(measured.median[-len(measured.median) // 3 :] - 1).max() > 0.02
             hidden = name == "SettlingTime" and noisy
-            row.append(f"{value:.1f} %" if percent else "in noise" if hidden else frames_text(value))
+            row.append(f"{value:.1f} %" if percent else "not measurable (noise)" if hidden else frames_text(value))
         rows.append(row)
     return rows
 

@@ -11,6 +11,7 @@ import { FilmStrip } from "./film_strip.js";
 import { Panel } from "./panel.js";
 import { Readouts } from "./readouts.js";
 import { ScopeCursor } from "./scope_cursor.js";
+import { SidePanels, isWide } from "./side_panels.js";
 import { TimeZoom } from "./time_zoom.js";
 
 /** @import { Common, DisplayMessage, MountArguments, Palette, Part, PartHost } from "../messages.js" */
@@ -38,6 +39,7 @@ const HTML = `
       <div class="film-window"><div class="film" role="group" aria-label="film strip"></div></div>
     </div>
   </figure>
+  <div class="panels">
   <figure class="panel">
     <figcaption>
       <div class="tabs" role="tablist" aria-label="panel"></div>
@@ -49,7 +51,9 @@ const HTML = `
       <div class="compare" hidden></div>
     </div>
     <p class="note"></p>
-  </figure>`;
+  </figure>
+  <div class="side-panels" hidden></div>
+  </div>`;
 
 const CURSOR_HELP = "Medians over the paths; the answer is the first path's, whose frames the film strip shows";
 const SCOPE_HELP =
@@ -100,15 +104,23 @@ class Display {
     });
     this.film = new FilmStrip(part(".strip"));
     this.panel = new Panel(part(".panel"), message.constants, this);
+    this.sidePanels = new SidePanels(part(".side-panels"), message.constants);
     part(".link").onclick = () => copyLink(part(".link"));
     part(".png").onclick = () => savePicture(this);
     this.redraw = new FrameScheduler(() => {
       if (this.box.isConnected) this.draw();
     });
-    new ResizeObserver(() => this.redraw.request()).observe(this.box);
+    new ResizeObserver(() => this.resized()).observe(this.box);
     onBackground(() => {
       if (this.box.isConnected) this.redraw.request();
     });
+  }
+
+  /** The display has another size: draw it anew, with as many panels as there is room for. */
+  resized() {
+    const wide = isWide(this.box.clientWidth);
+    if (this.box.clientWidth && wide !== this.view.wide) this.changeView({ wide });
+    this.redraw.request();
   }
 
   /**
@@ -196,6 +208,7 @@ class Display {
     this.film.draw(background, message, this.scope);
     this.readouts.draw(message.constants.readouts, message.readouts);
     this.panel.draw(message.panel);
+    this.sidePanels.draw(message.side_panels, this.palette, this.font);
     this.cursor.refresh();
     setIfChanged(box, "class", message.waiting ? "display waiting" : "display"); // another stream is being made
     setIfChanged(box, "data-updates", "1"); // tests wait for it: something has been drawn

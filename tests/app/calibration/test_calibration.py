@@ -17,10 +17,10 @@ from streamlit.testing.v1 import AppTest
 from app.calibration import cell_measures, comparison, example_pictures, predictions
 from app.calibration.calibration_controller import CalibrationController
 from app.calibration.cell_measures import BeforeAndNow
-from app.calibration.cell_selection import SEVERITIES, Selection, from_link, to_link
+from app.calibration.cell_selection import SEVERITIES, Selection, from_link, of_model, to_link
 from app.calibration.predictions import ShownPredictions
 from app.console.console_state import ConsoleState
-from app.console.stream_choice import CORRUPTION_NAMES
+from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
 from app.figures.calibration_figures import TINT, ceiling, ladder
 from app.figures.packed import unpack
 from app.results import result_files
@@ -112,15 +112,15 @@ def test_every_cell_of_the_heat_maps(folder: Path) -> None:
 def test_before_is_what_stood_before_this_turn() -> None:
     numbers = BeforeAndNow()
     first = message(Selection(), Settings(), numbers, turn=0)
-    assert dict(first["cards"][0]["rest"])["previous"] == card(first, "ece_deb")
+    assert dict(first["cards"][0]["rest"])["previous setting"] == card(first, "ece_deb")
     second = message(Selection(), Settings(omega_n=3.0), numbers, turn=1)
     third = message(Selection(), Settings(omega_n=2.0), numbers, turn=1)  # the same turn goes on
     for later in (second, third):
-        assert dict(later["cards"][0]["rest"])["previous"] == card(first, "ece_deb")
+        assert dict(later["cards"][0]["rest"])["previous setting"] == card(first, "ece_deb")
     fourth = message(Selection(), Settings(omega_n=1.0), numbers, turn=2)
-    assert dict(fourth["cards"][0]["rest"])["previous"] == card(third, "ece_deb")
+    assert dict(fourth["cards"][0]["rest"])["previous setting"] == card(third, "ece_deb")
     other = message(Selection(severities=(5,)), Settings(omega_n=1.0), numbers, turn=2)  # another selection begins anew
-    assert dict(other["cards"][0]["rest"])["previous"] == card(other, "ece_deb")
+    assert dict(other["cards"][0]["rest"])["previous setting"] == card(other, "ece_deb")
 
 
 def test_what_could_be_used_instead(folder: Path) -> None:
@@ -242,6 +242,34 @@ def test_a_selection_survives_the_link(chosen: Selection) -> None:
         chosen.method, chosen.seed, ordered, chosen.severities,
     )  # fmt: skip
     assert not problems
+
+
+def test_home_is_the_console_s_model() -> None:
+    """A link leaves it out, and names another; a model without a gate cannot be looked at here."""
+    home = of_model("ode-lite", 2)
+    assert home == Selection("ode-lite", 2) and to_link(home, home) == "" and from_link("", home) == (home, [])
+    assert from_link(to_link(Selection(), home), home)[0] == Selection()
+    assert of_model("static", 1) == Selection()
+
+
+def test_the_page_takes_the_console_s_model_until_another_is_chosen_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predictions, "ROOT", made_cells.assets(tmp_path / "two", seeds=(0, 1), samples=40))
+
+    def said(at: AppTest) -> str:
+        assert not at.exception
+        return " ".join(caption.value for caption in at.caption)
+
+    at = page().run()
+    assert "So is the model" in said(at)
+    assert "The model is not: the console shows knob-ode, seed 0" in said(
+        at.selectbox(key="cells_model").select(("knob-ode", 1)).run()
+    )
+    at.session_state["choice"] = StreamChoice(model=1)  # chosen on the console
+    assert "So is the model" in said(at.run())
+    at.session_state["choice"] = StreamChoice(model=0)
+    assert "So is the model" in said(at.run()) and at.selectbox(key="cells_model").value == ("knob-ode", 0)
 
 
 @pytest.mark.parametrize("wrong", [{"method": "static"}, {"corruptions": ()}, {"severities": (0,)}])

@@ -58,7 +58,20 @@ def test_scope_and_read_outs_are_knob_core_s(stream: ShownStream, settings: Sett
     assert ribbon(message["scope"], "now").tolist() == response.predicted[6].tolist()
     beside = {id: r["beside"] for id, r in readouts(message).items()}
     assert beside["ece"].split("\n")[0] == f"floor {m.ece_floor:.3f}"
-    assert beside["lag"] == (f"{m.lag63 / settings.frame_rate:.2f} s" if np.isfinite(m.lag63) else "")
+    why = "not measurable (no step, or noise)"
+    assert beside["lag"] == (f"{m.lag63 / settings.frame_rate:.2f} s" if np.isfinite(m.lag63) else why)
+
+
+def test_a_wide_view_has_two_more_panels(stream: ShownStream) -> None:
+    state = ConsoleState()
+    assert answer(state, stream)["side_panels"] == []
+    for panel, others in (("step", ["bode", "poles"]), ("poles", ["step", "bode"]), ("spring", ["step", "bode"])):
+        state.apply_view({**state.view_taken(), "panel": panel, "wide": True})
+        message = answer(state, stream)
+        assert [shown["id"] for shown in message["side_panels"]] == others and message["view"]["wide"] is True
+        assert all(shown["figure"] for shown in message["side_panels"])
+    state.apply_view({**state.view_taken(), "wide": "yes"})  # nothing from the browser is trusted
+    assert answer(state, stream)["side_panels"] == []
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -120,7 +133,7 @@ def test_now_before_and_without_knob_stand_together(stream: ShownStream) -> None
     assert began is not None and state.now is not None
     assert card["now"] == f"{state.now.flips:.1f}"
     assert dict(card["rest"]) == {
-        "previous": f"{began.flips:.1f}",
+        "previous setting": f"{began.flips:.1f}",
         "without Knob": f"{stream.measures_without.flips:.1f}",
     }
 

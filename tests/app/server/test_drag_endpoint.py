@@ -180,11 +180,11 @@ def test_a_greeting_opens_the_socket_and_has_no_answer() -> None:
 
 def test_who_shows_no_token_in_time_is_put_out_and_who_is_silent_for_long_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket_limits, "FIRST_TOKEN", 0.05)
-    monkeypatch.setattr(socket_limits, "IDLE", 0.2)
     taken = opened()
     stranger, page = Page(), Page({"token": taken.token})
     meet(stranger, page, seconds=0.12)
     assert (stranger.closed, page.closed) == (socket_limits.REFUSED, socket_limits.LEFT)
+    monkeypatch.setattr(socket_limits, "IDLE", 0.2)
     page = Page({"token": taken.token})
     meet(page, seconds=0.5)
     assert page.closed == socket_limits.TIMED_OUT

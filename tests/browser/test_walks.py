@@ -1,0 +1,157 @@
+"""The console's main task by keyboard alone and by touch alone: turn, set a goal, compare, export; nothing moves.
+
+The task: turn a dial, see the read-outs follow, set a goal, look at another panel, pin, and save the settings file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import knob, message, open_console, settle, value
+from pages import opened
+
+from knob_core import settings as settings_file
+
+pytestmark = pytest.mark.browser
+
+SHIFTS = """
+globalThis.shifts = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries())
+    for (const { node, previousRect: a, currentRect: b } of entry.sources)
+      if (node && !node.parentElement?.closest('[data-testid="stPopoverBody"], .st-key-notes'))
+        shifts.push(`${node.nodeName} ${node.className} ${a.x},${a.y} -> ${b.x},${b.y}`);
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+def tab_to(page: Any, wanted: Any) -> None:
+    """Press Tab until the wanted control has the focus."""
+    for _ in range(80):
+        if wanted.evaluate("el => el.getRootNode().activeElement === el"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never reached {wanted}")
+
+
+def saved(page: Any, press: Any, folder: Path) -> settings_file.Settings:
+    """The settings file that a press saves."""
+    with page.expect_download() as caught:
+        press()
+    path = folder / caught.value.suggested_filename
+    caught.value.save_as(path)
+    return settings_file.load(path)
+
+
+def test_by_keyboard_alone(console: Any, tmp_path: Path) -> None:
+    page, press = console, console.keyboard.press
+    before = message(page)["readouts"]
+    tab_to(page, knob(page, "ζ"))
+    for _ in range(8):
+        press("ArrowDown")
+    settle(page)
+    assert value(page, "ζ") < 1 and message(page)["readouts"] != before
+    pin = page.get_by_role("button", name="pin A")
+    tab_to(page, pin)
+    press("Enter")
+    goal = page.get_by_role("button", name="set a goal").first
+    tab_to(page, goal)
+    press("Enter")
+    page.keyboard.type("5")
+    press("Enter")
+    tab_to(page, page.get_by_role("tab", name="Step"))
+    press("ArrowRight")
+    page.wait_for_function("knobPart('scope').message.panel.id === 'bode'")
+    settle(page)
+    tab_to(page, page.get_by_role("button", name="Export"))
+    press("Enter")
+    button = page.get_by_role("button", name="Settings file", exact=True)
+    button.wait_for()
+    tab_to(page, button)
+    kept = saved(page, lambda: press("Enter"), tmp_path)
+    assert kept.zeta == pytest.approx(value(page, "ζ"), rel=1e-3)
+    assert list(kept.goals.set().values()) == [5]
+
+
+def test_by_touch_alone(chrome: Any, app: str, tmp_path: Path) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with opened(chrome, f"{app}/?image=1", accept_downloads=True, **phone) as page:
+        open_console(page, f"{app}/?image=1")
+        box, before = knob(page, "ζ").bounding_box(), message(page)["readouts"]
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        finger = page.context.new_cdp_session(page)
+        for kind, down in (("touchStart", 0), ("touchMove", 15), ("touchMove", 30), ("touchMove", 45)):
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y + down}]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        settle(page)
+        turned = value(page, "ζ")
+        assert turned < 1 and message(page)["readouts"] != before
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0, "the dial, not the page"
+        page.get_by_role("button", name="Memory, mode, live").tap()
+        page.get_by_role("button", name="pin A").tap()
+        page.get_by_role("button", name="set a goal").first.tap()
+        page.keyboard.type("5")  # a phone's own keyboard
+        page.keyboard.press("Enter")
+        page.get_by_role("tab", name="Bode").tap()
+        page.wait_for_function("knobPart('scope').message.panel.id === 'bode'")
+        settle(page)
+        page.get_by_role("button", name="Export").tap()
+        button = page.get_by_role("button", name="Settings file", exact=True)
+        kept = saved(page, button.tap, tmp_path)
+        assert kept.zeta == pytest.approx(turned, rel=1e-3) and list(kept.goals.set().values()) == [5]
+
+
+def test_nothing_moves_when_a_message_comes_and_goes(console: Any, tmp_path: Path) -> None:
+    page = console
+    bad = tmp_path / "mine.toml"
+    bad.write_text("zeta = 1\n")
+    places = "['.readouts', '.scope', '.panel', '.regime'].map((s) => knobPart(s === '.regime' ? 'knobs' : 'scope')"
+    places += ".box.querySelector(s).getBoundingClientRect().toJSON())"
+    page.get_by_role("button", name="Export").click()
+    page.get_by_role("button", name="Settings file", exact=True).wait_for()
+    page.wait_for_timeout(500)
+    before = page.evaluate(places)
+    page.evaluate(SHIFTS)
+    page.evaluate("shifts.length = 0")
+    page.locator('[data-testid="stPopoverBody"] input[type=file]').set_input_files(bad)
+    note = page.locator(".st-key-notes").get_by_text("it lacks")
+    note.wait_for()
+    assert "mine.toml cannot be used" in page.locator(".st-key-notes").inner_text()
+    page.wait_for_timeout(300)
+    assert page.evaluate(places) == before
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Close", exact=True).click()
+    note.wait_for(state="detached")
+    page.wait_for_timeout(300)
+    assert page.evaluate(places) == before and page.evaluate("shifts") == []
+
+
+def test_a_large_screen_shows_panels_side_by_side(chrome: Any, app: str) -> None:
+    with opened(chrome, app, viewport={"width": 1920, "height": 1080}) as page:
+        page.wait_for_selector(".side-panels:not([hidden]) canvas")
+        shown = [page.locator(".panels .panel").nth(i).bounding_box() for i in range(3)]
+        assert page.locator(".side-panel figcaption").all_inner_texts() == ["Bode", "Poles"]
+        assert shown[0]["x"] + shown[0]["width"] <= shown[1]["x"] and shown[1]["y"] == shown[2]["y"]
+        assert all(box["y"] + box["height"] <= 1080 for box in shown)
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.locator(".side-panels").wait_for(state="hidden")
+        row = page.locator(".st-key-row").bounding_box()
+        assert row["y"] + row["height"] <= 720, "the stream's choices are on the first screen"
+
+
+def test_high_contrast_shows_what_is_on_and_reduced_motion_stands_still(chrome: Any, app: str) -> None:
+    with opened(chrome, f"{app}/?image=1&panel=spring", forced_colors="active", reduced_motion="reduce") as page:
+        page.wait_for_selector(".display[data-updates]")
+        looks = """(el) => { const s = getComputedStyle(el);
+          return [s.backgroundColor, s.borderColor, s.borderWidth, s.outline].join(); }"""
+        for on, off in (("balanced", "quick"), ("attentive", "plain"), ("continuous", "reset")):
+            styles = [page.locator(".controls").get_by_text(name, exact=True).evaluate(looks) for name in (on, off)]
+            assert styles[0] != styles[1], on
+        tabs = [page.get_by_role("tab", name=name).evaluate(looks) for name in ("Spring", "Step")]
+        assert tabs[0] != tabs[1]
+        pixels = "knobPart('scope').panel.canvas.toDataURL()"
+        before = page.evaluate(pixels)
+        page.wait_for_timeout(400)
+        assert page.evaluate(pixels) == before
