@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import subprocess
 import sys
@@ -141,6 +142,8 @@ for name in sys.argv[1:]:
 def test_every_module_can_be_the_first_that_is_imported() -> None:
     files = [p for folder in ("knob_core", "train") for p in sorted((ROOT / folder).rglob("*.py"))]
     names = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files if p.name != "__main__.py"]
+    if importlib.util.find_spec("ray") is None:  # an extra that developers need not have
+        names = [name for name in names if ".on_ray." not in name]
     command = [sys.executable, "-c", IMPORTED_FIRST, *(name.removesuffix(".__init__") for name in names)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert len(names) > 80

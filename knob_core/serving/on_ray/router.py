@@ -6,19 +6,18 @@ the stream's id in the path. When a replica comes or goes, only the streams that
 
 from __future__ import annotations
 
-import pickle
 import re
 from typing import Any
 
 from ray.serve.experimental.consistent_hash_router import ConsistentHashRouter
 
-STREAM = re.compile(r"/v1/(?:knobs/)?streams/([^/]{1,64})")
+STREAM = re.compile(rb"/v1/(?:knobs/)?streams/([A-Za-z0-9._:-]{1,64})")
 
 
-def stream_in(path: str) -> str | None:
-    """The stream's id in a request's path."""
-    found = STREAM.search(path)
-    return found[1] if found else None
+def stream_in(request: bytes) -> str | None:
+    """The stream's id in a request as Ray's proxy packs it: the path is the first text in it that can have one."""
+    found = STREAM.search(request)
+    return found[1].decode() if found else None
 
 
 class StreamRouter(ConsistentHashRouter):
@@ -26,9 +25,7 @@ class StreamRouter(ConsistentHashRouter):
 
     def _routing_key(self, pending_request: Any) -> str | None:
         if pending_request is not None and pending_request.metadata.is_http_request and pending_request.args:
-            # Made by this very process, Ray's proxy, a moment ago: nothing from outside is unpickled.
-            scope = pickle.loads(pending_request.args[0]).asgi_scope
-            id = stream_in(scope.get("path", ""))
+            id = stream_in(pending_request.args[0])
             if id is not None:
                 return id
         return super()._routing_key(pending_request)
