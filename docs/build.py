@@ -123,7 +123,7 @@ def render(out: Path, guide: Mapping[str, pdoc.doc.Module], reference: Mapping[s
         path = out / f"{name.replace('.', '/')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(pdoc.render.html_module(page, pages), encoding="utf-8")
-    for path in sorted((*HERE.glob("*.json"), *HERE.glob("*.conf"))):  # what the guide offers to take
+    for path in sorted((*HERE.glob("*.json"), *HERE.glob("*.conf"), *HERE.glob("*.yaml"))):  # offered by the guide
         shutil.copyfile(path, out / path.name)
     (out / "search.js").write_text(pdoc.render.search_index(pages), encoding="utf-8")
 
