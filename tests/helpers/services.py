@@ -69,9 +69,11 @@ class Process:
     def start(self) -> None:
         command = [sys.executable, "-m", "knob_core.serving", *self.arguments, "--port", str(self.port)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        # To the kernel the parent is the thread that starts a process: what a passing thread starts would end with it.
+        lasting = threading.current_thread() is threading.main_thread()
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-            preexec_fn=end_with_parent,
+            preexec_fn=end_with_parent if lasting else None,
         )  # fmt: skip
         assert self.process.stdout is not None and self.process.stderr is not None
         self.log: list[str] = []
