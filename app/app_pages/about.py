@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.console import session
+from app.console import how_to_read, session
 from app.server import installation
 from app.widgets import page_layout
 
@@ -99,6 +99,12 @@ def architecture() -> None:
     )
 
 
+def reading() -> None:
+    """What every part of the console means."""
+    st.header(how_to_read.HEADING, anchor=False)
+    st.markdown(how_to_read.table())
+
+
 def citation() -> None:
     """Whom to name."""
     st.header("How to cite", anchor=False)
@@ -142,6 +148,7 @@ st.markdown("A volume knob for neural networks: a classifier whose nerves you ca
 left, right = page_layout.columns("about", [1.5, 1], gap="large")
 with left:
     equation()
+    reading()
     architecture()
 with right:
     this_installation()

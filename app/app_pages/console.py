@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.console import console_component, how_to_read, session, stream_menus, stream_sources
+from app.console import console_component, session, stream_menus, stream_sources
 from app.console.compute_stream import JOBS
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
@@ -97,5 +97,3 @@ with bottom:
         stream_menus.menus(stream)
     if stream is not None:
         console_component.mount_background(stream.background(), key="background")
-    with st.expander(how_to_read.HEADING):
-        st.markdown(how_to_read.table())
