@@ -114,6 +114,7 @@ def test_the_map_is_reached_by_keyboard_from_where_the_knobs_stand(shipped: str,
     canvas.focus()
     for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
         canvas.press(key)
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     said = page.locator('figure[data-figure="map"] .at').inner_text()
     canvas.press("Enter")
     page.wait_for_function("location.search.includes('z=') && !location.search.includes('z=1&w=0.4')")
