@@ -68,8 +68,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayService]:
     except AssertionError:  # on a busy machine Ray may give up on its own start
         found = RayService(folder)
     yield found
-    print(f"\nexit code {found.stop()}")
+    code = found.stop()
     shutil.rmtree(folder)
+    assert code == 0
 
 
 def replicas(service: RayService) -> dict[str, Any]:
