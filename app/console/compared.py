@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from app.console.pins import KNOBS
+from app.widgets.untrusted import spreadsheet_cell
 from knob_core.measures.operator import OperatorMeasures
 from knob_core.settings import Settings, as_dict
 
 NOW, WITHOUT = "now", "without Knob"
-KNOBS = ("zeta", "omega_n", "on", "memory", "mode", "temperature")  # of a setting, in the file
 
 
 class Column(NamedTuple):
@@ -107,12 +108,7 @@ def csv_text(rows: Iterable[Compared], title: str) -> str:
         acting = as_dict(row.settings)
         found = (float(getattr(row.measures, column.field)) for column in MEASURES)
         writer.writerow([
-            _plain(row.name), *(acting[name] for name in KNOBS), row.settings.weights is not None,
+            spreadsheet_cell(row.name), *(acting[name] for name in KNOBS), row.settings.weights is not None,
             *(repr(value) if math.isfinite(value) else "" for value in found),
         ])  # fmt: skip
     return text.getvalue()
-
-
-def _plain(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t") else name

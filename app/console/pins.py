@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from knob_core.settings import HOME, Settings
 
+KNOBS = ("zeta", "omega_n", "on", "memory", "mode", "temperature")  # of a setting: what acts, but for its weights
 MOST = 8
 LONGEST = 16  # characters of a name
 RESERVED = ("now", "truth", "without", "without knob", "previous", "home")  # rows that are there in any case

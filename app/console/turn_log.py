@@ -17,14 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 from app.console.console_state import ConsoleState
-from app.console.pins import acting
+from app.console.pins import KNOBS, acting
 from app.console.shown_stream import ShownStream
 from knob_core.measures.operator import OperatorMeasures
 from knob_core.memories import Attentive
 from knob_core.settings import Settings
 
 TITLE = "# knob turns, version 1; times in seconds since the recording began"
-KNOBS = ("zeta", "omega_n", "on", "memory", "mode", "temperature")
 MEASURES = tuple(entry.name for entry in fields(OperatorMeasures))
 COLUMNS = ("time_s", "knob", "value", "held", "live_before", "live_after", "stream", *KNOBS, "weights", *MEASURES)
 MOST = 20_000  # rows: more than an hour of turning without a rest

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from app.lessons import course, printable_summary
 from app.lessons import summary_code as codes
 from app.lessons.lesson_state import clean_name, clean_student
+from app.widgets.untrusted import spreadsheet_cell
 from knob_core import files
 
 MOST_BYTES = 200_000  # a whole course has some twenty thousand
@@ -190,8 +191,7 @@ def table(rows: Sequence[Checked]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([field.name for field in fields(Checked)])
     for row in rows:
-        cells = [_printable(str(value)) for value in asdict(row).values()]
-        writer.writerow(["'" + cell if cell[:1] in ("=", "+", "-", "@", "\t") else cell for cell in cells])
+        writer.writerow([spreadsheet_cell(_printable(str(value))) for value in asdict(row).values()])
     return text.getvalue()
 
 

@@ -29,3 +29,8 @@ def escape_markdown(text: str) -> str:
     """
     broken = re.sub(r"://|www(?=\.)|@", lambda found: found[0] + WORD_JOINER, text.replace("\n", " "), flags=re.I)
     return re.sub(r"([\\`*_{}\[\]#!|<>~$:&])", r"\\\1", broken)
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Untrusted text for a CSV file: what a spreadsheet would take for a formula begins with an apostrophe."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") else text
