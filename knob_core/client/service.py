@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+from knob_core.serving.access import is_local
 from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
 
 MOST = 64_000_000  # bytes of an answer
@@ -39,7 +40,8 @@ class Service:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise ValueError(f"url is {url!r}, expected http://... or https://...")
         self.url, self._token, self.timeout = url.rstrip("/"), token, timeout
-        self._opener = build_opener(_NoRedirects)
+        local = is_local(urlsplit(url).hostname or "")
+        self._opener = build_opener(_NoRedirects, *([ProxyHandler({})] if local else []))  # no proxy on the way
 
     def about(self) -> dict[str, Any]:
         """Model, classes, capacity, your role, and what is wrong if something is."""

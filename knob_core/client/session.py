@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
+from knob_core.serving.access import is_local
 from knob_core.serving.messages import PROTOCOL, Header, Hello, Kind, Reply, pack
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
@@ -62,9 +63,10 @@ class Session:
         return f"{base}/v1/streams/{quote(self.id, safe='')}/socket" + (f"?{text}" if text else "")
 
     def options(self) -> dict[str, Any]:
-        """For `connect` of the package websockets."""
+        """For `connect` of the package websockets; no proxy on the way to this machine."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        return {"additional_headers": headers, "subprotocols": [PROTOCOL], "max_size": 2**22, "compression": None}
+        options = {"additional_headers": headers, "subprotocols": [PROTOCOL], "max_size": 2**22, "compression": None}
+        return options | ({"proxy": None} if is_local(urlsplit(self._url).hostname or "") else {})
 
     @property
     def window(self) -> int:

@@ -167,6 +167,18 @@ def test_sync_client_goes_on_by_itself_and_run_keeps_the_order() -> None:
         assert Service(service.url).streams() == [] or Service(service.url).streams()[0]["stream"] != "a"
 
 
+def test_no_proxy_is_told_what_goes_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token for a local service would travel to whatever the environment names as a proxy."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody answers there
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with running() as service:
+        assert Service(service.url).about()["streams"] == 0
+        with Stream(service.url, "a", give_up=2.0) as stream:
+            assert stream.step(np.zeros(CLASSES, np.float32))["type"] == "answer"
+
+
 def test_knobs_over_http() -> None:
     with running() as service:
         client = Service(service.url)
