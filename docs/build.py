@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import pkgutil
 import re
 import shutil
@@ -76,7 +77,8 @@ def reference_pages() -> dict[str, pdoc.doc.Module]:
     """Every public module of the package, whether or not its parent lists it in __all__."""
     package = importlib.import_module(PACKAGE)
     found = [PACKAGE, *(module.name for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."))]
-    public = [name for name in sorted(found) if "._" not in name]
+    without = () if importlib.util.find_spec("ray") else (f"{PACKAGE}.serving.on_ray.",)  # needs the extra knob[ray]
+    public = [name for name in sorted(found) if "._" not in name and not name.startswith(without)]
     for module in map(importlib.import_module, public):
         for name in getattr(module, "__all__", ()):  # some are loaded only when asked for; pdoc does not ask
             setattr(module, name, getattr(module, name))
