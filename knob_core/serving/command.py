@@ -6,10 +6,13 @@ import argparse
 import contextlib
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from knob_core.serving.options import parser
+
+LAST_ANSWERS = 5.0  # s that sockets have to send their last answers when the service stops
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +73,9 @@ def draining_server(config: Any, service: Any) -> Any:
 
         async def shutdown(self, sockets: Any = None) -> None:
             await asyncio.to_thread(service.drain)
-            await asyncio.sleep(0.1)  # the last answers leave
+            end = time.monotonic() + LAST_ANSWERS
+            while service.engine.has_sockets() and time.monotonic() < end:  # each closes after its last answer
+                await asyncio.sleep(0.01)
             await super().shutdown(sockets)
 
     return Draining(config)

@@ -374,6 +374,11 @@ class Engine:
             ]  # fmt: skip
         self.deliver(out)
 
+    def has_sockets(self) -> bool:
+        """Whether some stream's socket is open."""
+        with self.lock:
+            return any(stream.sink is not None for stream in self.streams.values())
+
     def _work(self) -> None:
         while True:
             try:
