@@ -3,8 +3,8 @@
 For each of the four training corruptions an encoder is trained without it, heads and gate of every variant are fitted
 on that encoder without it, and judged by it on held-out training images: it is unseen for all of them. These encoders
 are short, so with `--encoder CHECKPOINT` a finished one, which has seen all four, is judged on in the same way. Chosen
-is the variant with the lowest mean NLL of the settled gate over all of these rows. No test image and no test corruption
-is looked at (train/PROTOCOL.md).
+is the simplest variant whose mean NLL of the settled gate over all of these rows is within one standard error of the
+lowest. No test image and no test corruption is looked at (train/PROTOCOL.md).
 """
 
 from __future__ import annotations
@@ -186,10 +186,14 @@ def compare(
 
 
 def choice(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rule: the variant with the lowest mean score over encoders and left-out corruptions; of equals the first."""
-    names = dict.fromkeys(row["variant"] for row in rows)
-    mean = {name: np.mean([row[SCORE] for row in rows if row["variant"] == name]) for name in names}
-    return min(mean, key=lambda name: mean[name])
+    """The rule: the first variant whose mean score over encoders and left-out corruptions is as low as the lowest, but
+    for one standard error of how far the lowest lies from the first variant."""
+    names = list(dict.fromkeys(row["variant"] for row in rows))
+    of = {name: [row for row in rows if row["variant"] == name] for name in names}
+    mean = {name: float(np.mean([row[SCORE] for row in of[name]])) for name in names}
+    best = min(names, key=lambda name: mean[name])
+    error = float(np.hypot.reduce([row["error"] for row in of[best]])) / len(of[best])
+    return next(name for name in names if mean[name] <= mean[best] + error)
 
 
 def work(args: argparse.Namespace) -> None:

@@ -129,7 +129,6 @@ ROBUST = replace(
     curriculum=((0.1, 3.0), (1.0, 5.0)),
     static_reads="stages",
     fused_teaches="branches",
-    severity_weight=0.0,
     streams_teach="command",
     reset_form="normalised",
 )
