@@ -145,13 +145,13 @@ def frontier(
     for text, spot in _joined(named).items():
         at = _clip(delay[[spot]], x_span), _clip(flips[[spot]], y_span)
         data.append(line(at[1], "gate", x=at[0]) | {"mode": "markers", "marker": {"color": "gate", "size": 11}})
-        notes.append(_tag(text, at[0][0], at[1][0], "gate"))
+        notes.append(_tag(text, at[0][0], at[1][0], x_span, "gate"))
     for name, late, often, color, symbol in marks:
         if not (np.isfinite(late) and np.isfinite(often)):
             continue
         spot_x, spot_y = (float(_clip(v, span)) for v, span in ((late, x_span), (often, y_span)))
         data.append(_marker(Mark(name, 0, 0, color, symbol), spot_x, spot_y))
-        notes.append(_tag(name, spot_x, spot_y, "text", below=True))
+        notes.append(_tag(name, spot_x, spot_y, x_span, "text", below=True))
     shapes = []
     if limits[0] is not None:
         shapes.append(upright(max(limits[0], 10 ** x_span[0]), "text", "dot"))
@@ -208,5 +208,8 @@ def _joined(named: Mapping[str, int]) -> dict[str, int]:
     return {text: spot for spot, text in tags.items()}
 
 
-def _tag(text: str, x: float, y: float, color: str, below: bool = False) -> dict[str, Any]:
-    return note(text, float(x), float(y), color, yref="y", xanchor="left", xshift=9, yshift=-10 if below else 9)
+def _tag(text: str, x: float, y: float, span: tuple[float, float], color: str, below: bool = False) -> dict[str, Any]:
+    """A name beside its point; at the left of it where the axis ends soon."""
+    left = np.log10(x) < span[0] + 0.7 * (span[1] - span[0])
+    return note(text, float(x), float(y), color, yref="y", xanchor="left" if left else "right",
+                xshift=9 if left else -9, yshift=-10 if below else 9)  # fmt: skip

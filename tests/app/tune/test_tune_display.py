@@ -172,3 +172,11 @@ def test_streams_without_labels_have_a_map_of_flips_alone() -> None:
     assert tune_display.measurable(found.map) == ["flips"]
     specs = tune_display.figures(shown(found, measure="flips"), tune_display.at(found, 1.0, 0.4))
     assert [spec["id"] for spec in specs] == ["map"]
+
+
+def test_a_name_near_the_right_end_of_the_frontier_stands_left_of_its_point() -> None:
+    delay, flips = np.array([1.0, 2.0, 4.0]), np.array([2.0, 1.0, 0.5])
+    marks = [("a long name of a pin", 4.0, 0.5, "text", "circle"), ("B", 1.0, 2.0, "text", "circle")]
+    drawn = map_figures.frontier(delay, flips, ["", "", ""], {"now": 1}, [], marks, (None, None), words="", alt="")
+    side = {note["text"]: note["xanchor"] for note in drawn["figure"]["layout"]["annotations"]}
+    assert side == {"now": "left", "a long name of a pin": "right", "B": "left"}
