@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,12 +49,18 @@ def engine_of(given: argparse.Namespace) -> Engine:
 
 
 def equip(service: Service, store: Store | None, every: float, settings: Path | None) -> None:
-    """Keeper, metrics, and a first batch."""
+    """Keeper, metrics, and a first batch.
+
+    All that is loaded by then stays for good, so the garbage collector need not walk it: with torch that takes as long
+    as two or three batches, in the middle of serving.
+    """
     engine = service.engine
     service.keeper = Keeper(engine, service.problems, store=store, every=every, settings=settings)
     service.metrics = Metrics(engine, service.keeper)
     engine.observe = service.metrics.observe
     warm_up(engine)
+    gc.collect()
+    gc.freeze()
 
 
 def warm_up(engine: Engine) -> None:
