@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.server import garbage_collector
+from app.server import freed_memory, garbage_collector
 from app.server.streamlit_internals import end_session, sessions
 
 Kept = dict[str, "weakref.ref[Any]"]  # sessions by id
@@ -30,6 +30,7 @@ def sweep(before: Kept) -> Kept:
     if before.keys() - now.keys():
         del over
         garbage_collector.freeze()
+        freed_memory.give_back()
     return {id: weakref.ref(session) for id, session in now.items()}
 
 

@@ -100,10 +100,12 @@ def sessions() -> dict[str, Any]:
 def end_session(session: Any) -> None:
     """Empty a session that cannot come back, with its uploaded files.
 
-    Streamlit leaves that to the garbage collector, and its message loop holds the last session until another one comes.
+    Streamlit leaves that to the garbage collector, and its message loop holds the last session until another one comes:
+    its state, and its fragments, which refer to all that the page's script last knew by name.
     """
     session.shutdown()
     session.session_state.clear()
+    session._fragment_storage.clear()
 
 
 class KeptFile(MediaFileMetadata):

@@ -48,6 +48,7 @@ class Session:
 
     def __init__(self) -> None:
         self.session_state = {"upload": bytes(10)}
+        self._fragment_storage = {"fragment": bytes(10)}
         self.over = False
 
     def shutdown(self) -> None:
@@ -62,4 +63,5 @@ def test_a_session_that_is_over_is_emptied_even_where_it_is_still_held(monkeypat
     assert housekeeping.sweep(seen).keys() == {"left", "stays"} and not left.over
     del kept["left"]
     assert housekeeping.sweep(seen).keys() == {"stays"}
-    assert left.over and not left.session_state and not stays.over and stays.session_state
+    assert left.over and not left.session_state and not left._fragment_storage
+    assert not stays.over and stays.session_state and stays._fragment_storage
