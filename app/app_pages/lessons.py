@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
@@ -177,17 +178,29 @@ def hints(lesson: Lesson) -> None:
 
 
 def explain(lesson: Lesson) -> None:
-    """Why it came out so, once it was done."""
+    """Why it came out so, once it was done; until then, the room for it, so that nothing moves when it comes."""
     own, asked = lesson_state(), lesson.prediction
+    done = own.done.get(lesson.id)
     st.header("Why", anchor=False)
-    where = printable_summary.positions(lesson, own.done[lesson.id].values)
-    st.success(f"**Done** at {where}.", icon=":material/check_circle:")
+    said = []
     if lesson.id in own.predicted:
         verdict = "That is what happened." if asked.is_right(own.predicted[lesson.id]) else "It came out otherwise."
-        st.markdown(
-            f"**Your prediction: {escape_markdown(asked.words(own.predicted[lesson.id]))}.** {verdict} {asked.why}"
-        )
-    st.markdown(f"**What it means.** {lesson.meaning}")
+        words = escape_markdown(asked.words(own.predicted[lesson.id]))
+        said.append(f"**Your prediction: {words}.** {verdict} {asked.why}")
+    said.append(f"**What it means.** {lesson.meaning}")
+    with st.container(key="why" if done else "why_to_come"):
+        if done:
+            where = printable_summary.positions(lesson, done.values)
+            st.success(f"**Done** at {where}.", icon=":material/check_circle:")
+        else:
+            st.info("Not done yet: all goals must be met at once.", icon=":material/hourglass_empty:")
+        for words in said:
+            st.markdown(words if done else unreadable(words))
+
+
+def unreadable(words: str) -> str:
+    """Text that takes the same room and tells nothing: each word with its letters in alphabetical order."""
+    return re.sub(r"\w+", lambda word: "".join(sorted(word[0])), words)
 
 
 def steps(number: int, alone: bool) -> None:
@@ -264,7 +277,6 @@ if "prediction" in asked.hidden or predict(lesson):
     live(lesson)
     if "hints" not in asked.hidden:
         hints(lesson)
-if lesson.id in own.done:
     explain(lesson)
 steps(number, alone or "course" in asked.hidden)
 if "class" not in asked.hidden:

@@ -145,6 +145,33 @@ def test_every_lesson_by_keyboard_alone_from_prediction_to_verification(
         assert ticked(page) == len(LESSONS) - 1
 
 
+PLACES = """() => {
+  const places = {};
+  for (const el of document.querySelectorAll("[data-testid=stMain] :is(button, input, h1, h2, summary), .figure-sheet"))
+    places[(el.ariaLabel || el.innerText || el.className).replace(/^(✓|\\d+) /, "")] =
+      ["left", "top", "width", "height"].map((side) => Math.round(el.getBoundingClientRect()[side]));
+  return places;
+}"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("id", ["ring", "calm"])
+def test_nothing_moves_when_a_lesson_succeeds(chrome: Any, school: str, id: str, width: int) -> None:
+    size = {"width": width, "height": 800}
+    with opened(chrome, f"{school}/lessons?student={STUDENT}&lesson={id}", viewport=size) as page:
+        predict(page, id)
+        turn(page, near_miss(id))
+        page.get_by_text("Not done yet").wait_for()
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
+        before = page.evaluate(PLACES)
+        turn(page, model_answer(id, STUDENT))
+        page.get_by_text("Done at").wait_for()
+        still(page)
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
+        after = page.evaluate(PLACES)
+        assert len(before) > 20 and after == before
+
+
 def test_an_assignment_in_a_course_page(chrome: Any, school: str) -> None:
     query = "lesson=fogbank&dials=1.5_0.2&hide=zeta,prediction,equation&embed=true"
     with opened(chrome, f"{school}/lessons?{query}") as page:

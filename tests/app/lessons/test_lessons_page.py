@@ -60,7 +60,8 @@ def test_the_prediction_comes_first_then_the_knobs_then_why() -> None:
     at.button[next(i for i, b in enumerate(at.button) if b.label == "That is my prediction")].click().run()
     assert "Choose or type an answer first" in said(at) and not knobs(at)
     predict(at, "ring")
-    assert [h.value for h in at.header] == ["Predict", "Do"] and len(knobs(at)) == 2
+    assert [h.value for h in at.header] == ["Predict", "Do", "Why"] and len(knobs(at)) == 2
+    assert "Not done yet" in said(at)  # the room for it is kept, so that nothing moves when it comes
     assert LESSONS["ring"].prediction.why not in said(at) and LESSONS["ring"].meaning not in said(at)
     turn(at, "ring", DONE["ring"])
     assert [h.value for h in at.header] == ["Predict", "Do", "Why"]
@@ -150,7 +151,7 @@ def test_a_number_changes_the_task() -> None:
 def test_an_assignment_opens_its_lesson_with_its_dials_and_without_what_is_hidden() -> None:
     at = app(lesson="fogbank", dials="1.5_0.2", hide="zeta,prediction,equation,hints,course").run()
     assert not at.exception and not at.warning
-    assert [h.value for h in at.header] == ["Do"] and not at.get("latex")
+    assert [h.value for h in at.header] == ["Do", "Why"] and not at.get("latex")
     assert at.session_state["lesson_state"].values["fogbank"] == {"zeta": 1.5, "omega_n": 0.2}
     labels = [b.label for b in at.button]
     assert "Next →" not in labels and not any("hint" in label for label in labels) and "1 Ring" not in labels
