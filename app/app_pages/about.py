@@ -55,20 +55,22 @@ def equation() -> None:
         "(dynamic). A gate mixes what they say. The gate is a mass on a spring with a damper: the network says where "
         "it should go, and the two knobs decide how it gets there."
     )
-    st.latex(r"\ddot u + 2\,\zeta\,\omega_n\,\dot u + \omega_n^2\,u = \omega_n^2\,u^\star(x), \qquad g = \sigma(u)")
+    st.latex(
+        r"\begin{gathered}\ddot u + 2\,\zeta\,\omega_n\,\dot u + \omega_n^2\,u = \omega_n^2\,u^\star(x)\\"
+        r"g = \sigma(u)\end{gathered}"
+    )
     st.latex(r"z_{\text{fuse}} = g\,z_{\text{dyn}} + (1-g)\,z_{\text{static}}")
     st.markdown(
         "In steps of one frame, with $h = \\omega_n \\Delta t / 2$, $D = 1 + 2\\zeta h + h^2$ and $v = \\dot "
         "u/\\omega_n$:"
     )
-    st.latex(
-        r"\begin{bmatrix}u_t\\v_t\end{bmatrix} = \frac1D\begin{bmatrix}1+2\zeta h-h^2 & 2h\\-2h & 1-2\zeta h-h^2"
-        r"\end{bmatrix}\begin{bmatrix}u_{t-1}\\v_{t-1}\end{bmatrix} + "
-        r"\frac{2h}{D}\begin{bmatrix}h\\1\end{bmatrix}u^\star_t"
+    st.latex(  # A_d x + B_d u* of gate.py, row by row: so it is narrow enough for a phone
+        r"\begin{aligned}D\,u_t &= (1+2\zeta h-h^2)\,u_{t-1} + 2h\,(v_{t-1} + h\,u^\star_t)\\"
+        r"D\,v_t &= (1-2\zeta h-h^2)\,v_{t-1} + 2h\,(u^\star_t - u_{t-1})\end{aligned}"
     )
     st.markdown(
         "$u^2 + v^2$ cannot grow by itself **whatever the knobs do**: that is why they may be turned while the model "
-        "runs. The last lesson shows what happens in other coordinates."
+        "runs. The lesson *Pumping* shows what happens in other coordinates."
     )
     with st.expander("Every letter, in words"):
         st.markdown(
