@@ -58,7 +58,8 @@ def ask() -> None:
 
 def controls() -> tuple[str, list[str]]:
     """Streams, goals, what is to be best, and the button; gives the kind of streams and their names."""
-    where, *fields, best, button = st.columns([2.3, 1, 1, 1.1, 1.1, 1.5, 0.9], vertical_alignment="bottom")
+    row = st.container(key="goals_row")  # for the stylesheet: it wraps on a tablet
+    where, *fields, best, button = row.columns([2.1, 1, 1, 1.05, 1.05, 1.8, 0.9], vertical_alignment="bottom")
     kinds = stream_sets.kinds()
     if st.session_state.get("tune_kind") not in kinds:
         st.session_state["tune_kind"] = stream_sets.first_kind()
