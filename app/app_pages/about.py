@@ -65,8 +65,8 @@ def equation() -> None:
         "u/\\omega_n$:"
     )
     st.latex(  # A_d x + B_d u* of gate.py, row by row: so it is narrow enough for a phone
-        r"\begin{aligned}D\,u_t &= (1+2\zeta h-h^2)\,u_{t-1} + 2h\,(v_{t-1} + h\,u^\star_t)\\"
-        r"D\,v_t &= (1-2\zeta h-h^2)\,v_{t-1} + 2h\,(u^\star_t - u_{t-1})\end{aligned}"
+        r"\begin{aligned}D\,u_t = {}& (1+2\zeta h-h^2)\,u_{t-1}\\&{}+ 2h\,(v_{t-1} + h\,u^\star_t)\\"
+        r"D\,v_t = {}& (1-2\zeta h-h^2)\,v_{t-1}\\&{}+ 2h\,(u^\star_t - u_{t-1})\end{aligned}"
     )
     st.markdown(
         "$u^2 + v^2$ cannot grow by itself **whatever the knobs do**: that is why they may be turned while the model "
