@@ -101,10 +101,11 @@ def end_session(session: Any) -> None:
     """Empty a session that cannot come back, with its uploaded files.
 
     Streamlit leaves that to the garbage collector, and its message loop holds the last session until another one comes:
-    its state, and its fragments, which refer to all that the page's script last knew by name.
+    its state, and its widgets' callbacks and fragments, which refer to all that the page's script last knew by name.
     """
     session.shutdown()
     session.session_state.clear()
+    session.session_state._new_widget_state.widget_metadata.clear()
     session._fragment_storage.clear()
 
 

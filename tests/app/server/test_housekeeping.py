@@ -7,6 +7,9 @@ import weakref
 from typing import Any
 
 import pytest
+from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
 from app.server import garbage_collector, housekeeping
@@ -44,11 +47,16 @@ def test_a_visit_leaves_nothing_behind() -> None:
 
 
 class Session:
-    """As far as housekeeping knows one."""
+    """As far as housekeeping knows one: its state, a button's callback and a fragment refer to an upload."""
 
     def __init__(self) -> None:
-        self.session_state = {"upload": bytes(10)}
-        self._fragment_storage = {"fragment": bytes(10)}
+        upload = Circle()
+        self.upload = weakref.ref(upload)
+        self.session_state, self._fragment_storage = SessionState(), MemoryFragmentStorage()
+        self.session_state["upload"] = upload
+        button: Any = WidgetMetadata("button", bool, bool, "trigger_value", callback=lambda: upload)
+        self.session_state._new_widget_state.set_widget_metadata(button)
+        self._fragment_storage.register("fragment", lambda: upload)
         self.over = False
 
     def shutdown(self) -> None:
@@ -63,5 +71,5 @@ def test_a_session_that_is_over_is_emptied_even_where_it_is_still_held(monkeypat
     assert housekeeping.sweep(seen).keys() == {"left", "stays"} and not left.over
     del kept["left"]
     assert housekeeping.sweep(seen).keys() == {"stays"}
-    assert left.over and not left.session_state and not left._fragment_storage
-    assert not stays.over and stays.session_state and stays._fragment_storage
+    assert left.over and left.upload() is None
+    assert not stays.over and stays.upload() is not None
