@@ -66,7 +66,7 @@ class Gate:
     gated: ClassVar[bool] = True  # there are two branches and a gate between them
     inertia: ClassVar[bool] = True  # the gate of a frame depends on the frames before
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
-    rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # the state of a stream at rest
+    rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # (S,) the state of a stream at rest
     reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
@@ -95,11 +95,11 @@ class Gate:
         raise NotImplementedError
 
     def advance(self, now: Frame, zeta: PerStream, omega_n: PerStream, state: np.ndarray) -> Moved[np.ndarray]:
-        """One frame of N streams, state (N, 2), knobs for all or (N,); one that did not come is the last one, held."""
+        """One frame of N streams, state (N, S) like `rest`, knobs for all or (N,); a missing one is the last, held."""
         raise NotImplementedError
 
     def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
-        """One frame of N streams without a gap and without checks, for graphs: state (N, 2) in and out."""
+        """One frame of N streams without a gap and without checks, for graphs: state (N, S) in and out."""
         raise NotImplementedError
 
     def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:

@@ -11,9 +11,10 @@ from knob_core.theory import Poles
 
 
 def pole_map(now: Poles, path: Poles) -> dict[str, Any]:
-    """Both poles (2,) in each plane, on the way (n, 2) they go when only zeta turns; unit circle and stability line."""
+    """The poles (P,) in each plane, on the way (n, P) they go when only zeta turns; unit circle and stability line."""
     cross = {"symbol": "x", "size": 11, "color": "gate", "line": {"width": 2.6}}
-    reach = 2.0 ** np.ceil(np.log2(1.3 * np.sqrt(np.abs(np.prod(now.s)))))  # the product of the poles is omega_n^2
+    middle = np.abs(np.prod(now.s)) ** (1 / len(now.s))  # of two poles: omega_n
+    reach = 2.0 ** np.ceil(np.log2(1.3 * middle))
 
     def way(points: np.ndarray, axis: str) -> list[dict[str, Any]]:
         return [line(p.imag, "gate/0.35", x=p.real, axis=axis, width=1.2) for p in points.T]

@@ -16,7 +16,7 @@ __all__ = ["PANELS", "PanelInput", "beside", "panel"]
 PANELS = {  # id: (label, help)
     "step": ("Step", "How the gate goes to a new level: measured on a fixed picture, and by theory"),
     "bode": ("Bode", "How much of a swing passes, and how late, at every frequency"),
-    "poles": ("Poles", "Where the gate's two poles lie: z-plane and s-plane"),
+    "poles": ("Poles", "Where the gate's poles lie: z-plane and s-plane"),
     "reliability": ("Reliability", "How often answers are right, by how sure they are: over this stream, as it is now"),
     "spring": ("Spring", "The gate as a mass on a spring with a damper, moving with u(t)"),
     "compare": ("Compare", "The settings that you pinned, side by side, with all measures"),

@@ -1,4 +1,4 @@
-"""The Poles panel: the gate's two poles in the z-plane and in the s-plane, and how long it remembers."""
+"""The Poles panel: the gate's poles in the z-plane and in the s-plane, and how long it remembers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ DAMPINGS = np.geomspace(0.03, 4, 160)
 
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
-    s = shown.settings
-    found = theory.poles(s.zeta, s.omega_n)
+    gate, s = shown.acting, shown.settings
+    note = "crosses: the poles; faint: where they go when ζ turns; the nearer to the circle, the longer it remembers"
+    found, path = gate.poles(s.zeta, s.omega_n), gate.poles(DAMPINGS, s.omega_n)
+    if found is None or path is None:
+        note = "the second-order gate is not acting now; these are its poles at this setting"
+        found, path = theory.poles(s.zeta, s.omega_n), theory.poles(DAMPINGS, s.omega_n)
     size = float(np.abs(found.z).max())
     rows = [
         ["", "z", "s"],
-        *[[f"pole {i + 1}", complex_text(found.z[i]), complex_text(found.s[i])] for i in range(2)],
+        *[[f"pole {i + 1}", complex_text(found.z[i]), complex_text(found.s[i])] for i in range(len(found.z))],
         ["largest |z|", f"{size:.3f}", ""],
         ["forgets half in", frames_text(np.log(0.5) / np.log(size)) if 0 < size < 1 else "at once", ""],
     ]
-    note = (
-        "crosses: the two poles; faint: where they go when ζ turns; the nearer to the circle, the longer it remembers"
-    )
-    if shown.acting.poles(s.zeta, s.omega_n) is None:
-        note = "the second-order gate is not acting now; these are its poles at this setting"
-    return {"figure": pole_map(found, theory.poles(DAMPINGS, s.omega_n)), "numbers": rows, "note": note}
+    return {"figure": pole_map(found, path), "numbers": rows, "note": note}

@@ -19,6 +19,7 @@ from app.console.shown_stream import ShownStream
 from app.figures.bode_plot import UNITS
 from app.figures.packed import unpack
 from knob_core import gate, theory
+from knob_core.gates import SecondOrder
 from knob_core.measures.stability import measure
 from knob_core.methods import METHODS
 from knob_core.response import respond
@@ -113,6 +114,21 @@ def test_poles_panel_marks_the_poles(stream: ShownStream) -> None:
     found = theory.poles(HOME.zeta, HOME.omega_n)
     np.testing.assert_allclose(unpack(z_plane["x"]) + 1j * unpack(z_plane["y"]), found.z, atol=1e-6)
     np.testing.assert_allclose(unpack(s_plane["x"]) + 1j * unpack(s_plane["y"]), found.s, atol=1e-6)
+
+
+class ThirdOrder(SecondOrder):
+    """A gate with one more pole, in place of the table's own."""
+
+    def poles(self, zeta: float | np.ndarray, omega_n: float | np.ndarray) -> theory.Poles:
+        two = theory.poles(zeta, omega_n)
+        return theory.Poles(*(np.concatenate([p, p[..., :1].real - 0.1], -1) for p in (two.s, two.z)))
+
+
+def test_poles_panel_asks_the_gate(stream: ShownStream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, stream.method, replace(METHODS[stream.method], gate=ThirdOrder()))
+    panel = answer(ConsoleState(view=View("poles")), stream)["panel"]
+    assert [len(unpack(t["x"])) for t in panel["figure"]["data"] if t.get("name") == "poles"] == [3, 3]
+    assert [row[0] for row in panel["numbers"]][1:4] == ["pole 1", "pole 2", "pole 3"]
 
 
 def test_a_pinned_setting_is_drawn_and_measured(stream: ShownStream) -> None:
