@@ -33,7 +33,7 @@ FORMATS = """
 
 **Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names; one animated GIF, WebP
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
-may lie beside them, or, for single frames of a film, `frame,label` with that heading and frames from 0 on.
+may lie beside them, or, for single frames of a video, `frame,label` with that heading and frames from 0 on.
 
 **Limits**: LIMITS.
 

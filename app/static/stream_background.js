@@ -1,5 +1,5 @@
-// Keep in the page what no knob changes of a stream (fixed traces, axes, the film's pixels), so that it is not sent
-// again with every turn. The messages of a turn name the stream by its id.
+// Keep in the page what no knob changes of a stream (fixed traces, axes, the film strip's pixels), so that it is not
+// sent again with every turn. The messages of a turn name the stream by its id.
 
 /** @import { MountArguments, StreamBackground } from "./messages.js" */
 

@@ -24,7 +24,7 @@ from knob_core.wrap.command import Command
 MOST_FRAMES = 3000  # of a stream that is looked at while knobs turn
 MOST_VALUES = 2_000_000  # logits in all: more would make a drag slow
 LONGEST_TITLE = 40  # characters
-FILMS = (".zip", ".gif", *CONTAINERS)  # files that are a whole stream
+WHOLE_STREAMS = (".zip", ".gif", *CONTAINERS)  # files that are a whole stream
 NEEDS_LABELS = "right answers, confident errors and miscalibration"
 
 
@@ -74,12 +74,12 @@ def shown_part(uploaded: Uploaded) -> Uploaded:
 
 
 def newest(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Of files that came one after the other: a later zip or film replaces what came before, but for its labels."""
-    films = [place for place, (name, _) in enumerate(files) if Path(name).suffix.lower() in FILMS]
-    if not films or len(files) == 1:
+    """Of files that came one after the other: a later zip or video replaces what came before, but for its labels."""
+    whole = [place for place, (name, _) in enumerate(files) if Path(name).suffix.lower() in WHOLE_STREAMS]
+    if not whole or len(files) == 1:
         return list(files)
     tables = [file for file in files if Path(file[0]).suffix.lower() == ".csv"]
-    return [files[films[-1]], *tables[-1:]]
+    return [files[whole[-1]], *tables[-1:]]
 
 
 def short_title(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from knob_core.uploads import archive
 from knob_core.uploads.budget import Budget, only_value_errors
 from knob_core.uploads.limits import MAX_VALUES, require_size, short
 from knob_core.uploads.npy import read_npy
-from knob_core.uploads.parquet_apart import read_apart
+from knob_core.uploads.parquet_process import read_in_process
 from knob_core.uploads.tables import arrange, read_csv
 from knob_core.uploads.uploaded import KNOWN, Held, Uploaded, uploaded
 
@@ -38,7 +38,7 @@ def _held(name: str, kind: str, content: bytes, budget: Budget) -> Held:
     if kind == ".npy":
         return {"logits": read_npy(name, content, budget)}
     if kind == ".parquet":
-        return arrange(name, read_apart(name, content, budget))
+        return arrange(name, read_in_process(name, content, budget))
     if kind != ".npz":
         return read_csv(name, content, budget)
     held: Held = {}

@@ -22,7 +22,7 @@ DAMAGE = (OSError, LookupError, OverflowError, TypeError, ValueError, NotImpleme
 
 
 def read_table(name: str, content: bytes, budget: Budget) -> Table:
-    """Counts, sizes and types are checked before a page is decoded. `parquet_apart` runs this in its own process."""
+    """Counts, sizes and types are checked before a page is decoded. `parquet_process` runs this in its own process."""
     try:
         import pyarrow  # type: ignore[import-untyped]
         from pyarrow import parquet

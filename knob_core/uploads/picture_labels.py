@@ -1,6 +1,6 @@
 """The labels.csv beside uploaded pictures: lines `file,label`, or under the heading `frame,label` frames from 0 on.
 
-A label is a class's name or number; what is not listed is unknown, -1. A film's label is that of all its frames.
+A label is a class's name or number; what is not listed is unknown, -1. A video's label is that of all its frames.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ import numpy as np
 
 from knob_core.uploads import archive, stills, video
 from knob_core.uploads.budget import Budget, only_value_errors
-from knob_core.uploads.film import Film
 from knob_core.uploads.labels import UNKNOWN
 from knob_core.uploads.limits import MAX_LABELS_BYTES, MAX_PICTURES, MAX_UNPACKED, require_size, short
+from knob_core.uploads.picture_frames import PictureFrames
 from knob_core.uploads.picture_labels import LABELS, read_labels
-from knob_core.uploads.video_apart import read_apart
+from knob_core.uploads.video_process import read_in_process
 
 KINDS = (*stills.FORMATS, *video.CONTAINERS)
 
@@ -71,28 +71,28 @@ def _read(files: list[_File], classes: Sequence[str], budget: Budget) -> Picture
     shown = sorted((file for file in files if file not in tables), key=lambda file: natural(file.name))
     if not shown:
         raise ValueError("there is no picture, expected at least one")
-    films: list[Film] = []
+    found: list[PictureFrames] = []
     names: list[str] = []
     for file in shown:
-        films.append(_film(file, MAX_PICTURES + 1 - len(names), budget))
-        names += [file.name] * len(films[-1].images)
+        found.append(_frames(file, MAX_PICTURES + 1 - len(names), budget))
+        names += [file.name] * len(found[-1].images)
         if len(names) > MAX_PICTURES:
             raise ValueError(
-                f"{short(file.name)}: there are more than {MAX_PICTURES:,} frames in all, expected a shorter film"
+                f"{short(file.name)}: there are more than {MAX_PICTURES:,} frames in all, expected a shorter video"
             )
     labels = np.full(len(names), UNKNOWN)
     if tables:
         labels = read_labels(tables[0].read(), names, classes, lambda: budget.check(LABELS))
-    rate = films[0].frame_rate if len(films) == 1 else None
-    return Pictures(np.concatenate([film.images for film in films]), tuple(names), labels, rate)
+    rate = found[0].frame_rate if len(found) == 1 else None
+    return Pictures(np.concatenate([frames.images for frames in found]), tuple(names), labels, rate)
 
 
-def _film(file: _File, most_frames: int, budget: Budget) -> Film:
+def _frames(file: _File, most_frames: int, budget: Budget) -> PictureFrames:
     kind, name = PurePosixPath(file.name).suffix.lower(), short(file.name)
     if kind not in KINDS:
         raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
     budget.check(name)
-    read = read_apart if kind in video.CONTAINERS else stills.read
+    read = read_in_process if kind in video.CONTAINERS else stills.read
     return read(name, kind, file.read(), budget, most_frames)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from knob_core.uploads.budget import Budget, Stopped
-from knob_core.uploads.film import Film, frame_rate
 from knob_core.uploads.limits import MAX_PIXELS, MAX_RLE_PIXELS, require_size, said
+from knob_core.uploads.picture_frames import PictureFrames, frame_rate
 from knob_core.uploads.picture_sizes import require_canvas, require_pixels, require_scans
 
 SIZE = 32  # pixels
@@ -28,12 +28,12 @@ DAMAGE = (
 )  # fmt: skip
 
 
-def read(name: str, kind: str, content: bytes, budget: Budget, most_frames: int) -> Film:
+def read(name: str, kind: str, content: bytes, budget: Budget, most_frames: int) -> PictureFrames:
     """The first `most_frames` frames of a file called `name`, upright; `kind` is a key of FORMATS."""
     found = list(islice(_frames(name, kind, content, budget), most_frames))
     seconds = [shown for _, shown in found]
     rate = len(found) / sum(seconds) if len(found) > 1 and min(seconds) > 0 else None
-    return Film(np.stack([image for image, _ in found]), frame_rate(rate))
+    return PictureFrames(np.stack([image for image, _ in found]), frame_rate(rate))
 
 
 def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tuple[np.ndarray, float]]:

@@ -2,7 +2,7 @@
 
 The container is the one the name promises, so that no play list or script is followed; only common decoders are let
 near the bytes; and a frame's size is checked by the decoder before it is allocated, whatever the header declared. Of a
-recording that merely stopped, what is whole is read. `video_apart` runs this in a process of its own.
+recording that merely stopped, what is whole is read. `video_process` runs this in a process of its own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from knob_core.uploads.budget import Budget, Stopped
-from knob_core.uploads.film import Film, frame_rate
 from knob_core.uploads.limits import MAX_FILM_PIXELS, require_size, said
+from knob_core.uploads.picture_frames import PictureFrames, frame_rate
 from knob_core.uploads.stills import small
 
 CONTAINERS = {
@@ -27,7 +27,7 @@ SHORT = 256  # pixels
 
 def read(
     name: str, kind: str, content: bytes, budget: Budget, most_frames: int, most_pixels: int = MAX_FILM_PIXELS
-) -> Film:
+) -> PictureFrames:
     """The first `most_frames` frames of a video called `name`, upright; `kind` is a key of CONTAINERS."""
     try:
         import av
@@ -75,7 +75,7 @@ def read(
         ) from error
     if not images:
         raise ValueError(f"{name} has no frame that can be read")
-    return Film(np.stack(images[:most_frames]), rate)
+    return PictureFrames(np.stack(images[:most_frames]), rate)
 
 
 def _track(container: Any) -> Any:

@@ -89,8 +89,8 @@ def inside(seed: int, first: int, count: int, seconds: float) -> None:
     """Run here, and print what escaped and how many were read and refused."""
     import resource
 
-    pictures.read_apart = video.read  # type: ignore[assignment]  # this process has a limit of its own
-    logits.read_apart = parquet.read_table  # type: ignore[assignment]
+    pictures.read_in_process = video.read  # type: ignore[assignment]  # this process has a limit of its own
+    logits.read_in_process = parquet.read_table  # type: ignore[assignment]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     samples, ends = all_samples(), time.monotonic() + seconds
     for name, content in samples.values():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from knob_core.uploads import Budget, logits, parquet, parquet_apart, parquet_pages, read_logits
+from knob_core.uploads import Budget, logits, parquet, parquet_pages, parquet_process, read_logits
 
 pa: Any = pytest.importorskip("pyarrow")
 pq: Any = pytest.importorskip("pyarrow.parquet")
@@ -20,7 +20,7 @@ ROWS = 70_000  # its varint is found nowhere else in the footer
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch):
     """The process around the reader has a test of its own below."""
-    monkeypatch.setattr(logits, "read_apart", parquet.read_table)
+    monkeypatch.setattr(logits, "read_in_process", parquet.read_table)
 
 
 def written(columns: dict[str, Any], **options: Any) -> bytes:
@@ -145,14 +145,15 @@ def test_a_long_name_in_every_row_is_held_once():
 
 def test_a_process_of_its_own_gives_the_same():
     content = written({"cat": [1.0, 2.0, 3.0], "dog": [1, 2, 9], "label": ["dog", None, "cat"]})
-    here, there = (read("a.parquet", content, Budget()) for read in (parquet.read_table, parquet_apart.read_apart))
+    readers = (parquet.read_table, parquet_process.read_in_process)
+    here, there = (read("a.parquet", content, Budget()) for read in readers)
     np.testing.assert_array_equal(here.numbers, there.numbers)
     assert here.names == there.names == ("cat", "dog")
     assert [there.labels.texts[i] for i in there.labels.codes] == ["dog", "", "cat"]
     numbers = written({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    assert parquet_apart.read_apart("a.parquet", numbers, Budget()).labels is None
+    assert parquet_process.read_in_process("a.parquet", numbers, Budget()).labels is None
     with pytest.raises(ValueError, match=r"a.parquet is damaged, cut short, or no parquet file"):
-        parquet_apart.read_apart("a.parquet", content[:-30], Budget())
+        parquet_process.read_in_process("a.parquet", content[:-30], Budget())
 
 
 def test_statistics_that_do_not_fit_end_nothing():

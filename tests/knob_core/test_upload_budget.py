@@ -19,8 +19,8 @@ SAMPLES = {kind: file for kind, file in all_samples().items() if "." in file[0]}
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pictures, "read_apart", video.read)
-    monkeypatch.setattr(logits, "read_apart", parquet.read_table)
+    monkeypatch.setattr(pictures, "read_in_process", video.read)
+    monkeypatch.setattr(logits, "read_in_process", parquet.read_table)
 
 
 def read(kind: str, budget: Budget) -> Any:

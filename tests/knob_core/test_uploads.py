@@ -36,7 +36,7 @@ def small_limits(monkeypatch):
     monkeypatch.setattr(archive, "MAX_UNPACKED", 10_000_000)
     for module in (tables, parquet_reader):
         monkeypatch.setattr(module, "MAX_VALUES", 1_000_000)
-    monkeypatch.setattr(logits, "read_apart", parquet_reader.read_table)  # here, not in a process of its own
+    monkeypatch.setattr(logits, "read_in_process", parquet_reader.read_table)  # here, not in a process of its own
 
 
 RNG = np.random.default_rng(0)

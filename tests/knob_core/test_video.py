@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knob_core.uploads import Budget, Stopped, limits, pictures, process, read_pictures, video, video_apart
+from knob_core.uploads import Budget, Stopped, limits, pictures, process, read_pictures, video, video_process
 
 av = pytest.importorskip("av", reason="videos need PyAV: pip install av")
 FRAMES = 12
@@ -22,7 +22,7 @@ FRAMES = 12
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch):
     """Decoders are asked directly; the process around them has tests of its own below."""
-    monkeypatch.setattr(pictures, "read_apart", video.read)
+    monkeypatch.setattr(pictures, "read_in_process", video.read)
 
 
 MADE = {
@@ -36,7 +36,9 @@ MADE = {
 }
 
 
-def film(container: str, codec: str, size: tuple[int, int] = (96, 64), frames: int = FRAMES, **options: str) -> bytes:
+def video_file(
+    container: str, codec: str, size: tuple[int, int] = (96, 64), frames: int = FRAMES, **options: str
+) -> bytes:
     """Frame i is 20 i bright on its right half, and as much darker than white on its left."""
     file = io.BytesIO()
     with av.open(file, "w", format=container, options=options) as out:
@@ -73,7 +75,7 @@ def lying(content: bytes, width: int, height: int) -> bytes:
 
 @pytest.mark.parametrize("name", MADE)
 def test_every_container_gives_its_frames_in_order(name: str):
-    got = read_pictures([(name, film(*MADE[name]))])
+    got = read_pictures([(name, video_file(*MADE[name]))])
     assert got.images.shape == (FRAMES, 3, 32, 32) and set(got.names) == {name}
     np.testing.assert_allclose(got.images[:, 0, 16, 26], 20 * np.arange(FRAMES), atol=6)
     np.testing.assert_allclose(got.images[:, 0, 16, 5], 255 - 20 * np.arange(FRAMES), atol=6)
@@ -84,34 +86,34 @@ def test_every_container_of_the_list_is_made_above():
 
 
 def test_a_phone_held_upright_gives_upright_frames():
-    content = bytearray(film("mp4", "libx264"))
+    content = bytearray(video_file("mp4", "libx264"))
     start = content.index(b"tkhd") + 44  # its display matrix: a quarter turn clockwise
     content[start : start + 36] = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)
     images = read_pictures([("phone.mp4", bytes(content))]).images
     assert images[0, 0, 4, 16] > 240 and images[0, 0, 28, 16] < 15  # what was left is on top
 
 
-def test_a_large_film_is_what_it_would_be_at_full_size(monkeypatch: pytest.MonkeyPatch):
-    content = film("mp4", "libx264", (800, 600), 3)
+def test_a_large_video_is_what_it_would_be_at_full_size(monkeypatch: pytest.MonkeyPatch):
+    content = video_file("mp4", "libx264", (800, 600), 3)
     quick = read_pictures([("a.mp4", content)]).images.astype(int)
     monkeypatch.setattr(video, "SHORT", 10_000)
     assert np.abs(quick - read_pictures([("a.mp4", content)]).images).max() <= 10
 
 
-def test_a_label_for_the_film_is_a_label_for_its_frames():
-    got = read_pictures([("a.avi", film("avi", "mjpeg")), ("labels.csv", b"a.avi,cat")], classes=("dog", "cat"))
+def test_a_label_for_the_video_is_a_label_for_its_frames():
+    got = read_pictures([("a.avi", video_file("avi", "mjpeg")), ("labels.csv", b"a.avi,cat")], classes=("dog", "cat"))
     assert got.labels.tolist() == [1] * FRAMES
 
 
 @pytest.mark.parametrize("codec", ["mpeg4", "mjpeg"])
 @pytest.mark.parametrize("size", [(30_000, 30_000), (16, 16), (0, 0), (-5, 7)], ids=str)
 def test_a_header_that_lies_about_the_size_is_not_believed(codec: str, size: tuple[int, int]):
-    got = read_pictures([("a.avi", lying(film("avi", codec), *size))])
+    got = read_pictures([("a.avi", lying(video_file("avi", codec), *size))])
     np.testing.assert_allclose(got.images[:, 0, 16, 26], 20 * np.arange(FRAMES), atol=6)
 
 
 def test_a_header_that_lies_about_the_number_of_frames_is_not_believed():
-    content = bytearray(film("avi", "mpeg4"))
+    content = bytearray(video_file("avi", "mpeg4"))
     for mark, at in ((b"avih", 24), (b"strh", 40)):
         start = content.index(mark) + at
         content[start : start + 4] = struct.pack("<I", 2**31 - 1)
@@ -121,14 +123,14 @@ def test_a_header_that_lies_about_the_number_of_frames_is_not_believed():
 HOSTILE: dict[str, tuple[str, Any, str]] = {
     "junk": ("a.mp4", b"hello" * 100, r"no \.mp4 video"),
     "empty": ("a.mp4", b"", "is empty"),
-    "another container": ("a.mp4", lambda: film("avi", "mpeg4"), r"no \.mp4 video"),
+    "another container": ("a.mp4", lambda: video_file("avi", "mpeg4"), r"no \.mp4 video"),
     "play list": ("a.mp4", b"#EXTM3U\n#EXTINF:10,\nfile:///etc/passwd\n", r"no \.mp4 video"),
     "script": ("a.mkv", b"ffconcat version 1.0\nfile /etc/passwd\n", r"no \.mkv video"),
-    "without its index": ("a.mp4", lambda: film("mp4", "libx264")[:-400], r"cut short"),
-    "cut in a frame": ("a.avi", lambda: film("avi", "mpeg4", frames=60)[:-9000], r"cut short"),
-    "cut in the header": ("a.webm", lambda: film("webm", "libvpx-vp9")[:300], r"cut short"),
+    "without its index": ("a.mp4", lambda: video_file("mp4", "libx264")[:-400], r"cut short"),
+    "cut in a frame": ("a.avi", lambda: video_file("avi", "mpeg4", frames=60)[:-9000], r"cut short"),
+    "cut in the header": ("a.webm", lambda: video_file("webm", "libvpx-vp9")[:300], r"cut short"),
     "no pictures": ("a.mkv", sound, "no picture track"),
-    "rare codec": ("a.mkv", lambda: film("matroska", "ffv1"), "packed with ffv1"),
+    "rare codec": ("a.mkv", lambda: video_file("matroska", "ffv1"), "packed with ffv1"),
 }
 
 
@@ -143,16 +145,16 @@ def test_hostile_videos_are_refused_with_the_cause(case: str):
 @pytest.mark.parametrize("declared", [None, (16, 16)], ids=["honest", "lying"])
 @pytest.mark.parametrize("codec", ["mpeg4", "mjpeg"])
 def test_frames_too_large_are_refused_before_they_are_made(codec, declared):
-    content = film("avi", codec)
+    content = video_file("avi", codec)
     content = lying(content, *declared) if declared else content
     with pytest.raises(ValueError, match="4,096"):
         video.read("a.avi", ".avi", content, Budget(), FRAMES, most_pixels=64 * 64)
 
 
-def test_an_endless_film_is_stopped(monkeypatch: pytest.MonkeyPatch):
+def test_an_endless_video_is_stopped(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pictures, "MAX_PICTURES", 5)
     with pytest.raises(ValueError, match="more than 5 frames"):
-        read_pictures([("a.avi", film("avi", "mpeg4"))])
+        read_pictures([("a.avi", video_file("avi", "mpeg4"))])
 
 
 def test_limits_allow_half_a_minute_of_a_phone():
@@ -161,7 +163,7 @@ def test_limits_allow_half_a_minute_of_a_phone():
 
 
 def test_frames_that_are_never_shown_count_too():
-    content = bytearray(film("mp4", "libx264", frames=60))
+    content = bytearray(video_file("mp4", "libx264", frames=60))
     at = content.index(b"elst") + 12  # length and start of what is to be shown: nothing is left
     content[at : at + 8] = struct.pack(">II", 1, 2**31 - 2)
     budget = Budget()
@@ -174,11 +176,11 @@ def test_frames_that_are_never_shown_count_too():
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_frame_rate_is_the_files(name: str):
-    assert read_pictures([(name, film(*MADE[name]))]).frame_rate == pytest.approx(10, abs=0.01)
+    assert read_pictures([(name, video_file(*MADE[name]))]).frame_rate == pytest.approx(10, abs=0.01)
 
 
-def test_labels_for_single_frames_of_a_film():
-    content = film("avi", "mjpeg")
+def test_labels_for_single_frames_of_a_video():
+    content = video_file("avi", "mjpeg")
     labels = b"frame,label\n0,cat\n1,0\n11,1\n"
     got = read_pictures([("a.avi", content), ("labels.csv", labels)], classes=("dog", "cat"))
     assert got.labels.tolist() == [1, 0, *[-1] * 9, 1]
@@ -190,11 +192,11 @@ def test_labels_for_single_frames_of_a_film():
 
 
 def apart(budget: Budget | None = None) -> Any:
-    return video_apart.read_apart("a.avi", ".avi", film("avi", "mjpeg"), budget or Budget(), 100)
+    return video_process.read_in_process("a.avi", ".avi", video_file("avi", "mjpeg"), budget or Budget(), 100)
 
 
 def test_the_process_gives_what_the_decoder_gives():
-    here = video.read("a.avi", ".avi", film("avi", "mjpeg"), Budget(), 100)
+    here = video.read("a.avi", ".avi", video_file("avi", "mjpeg"), Budget(), 100)
     there = apart(spent := Budget())
     np.testing.assert_array_equal(here.images, there.images)
     assert there.frame_rate == here.frame_rate == 10 and spent.spent >= FRAMES * 3 * 96 * 64
@@ -202,7 +204,7 @@ def test_the_process_gives_what_the_decoder_gives():
 
 def test_the_process_passes_refusals_on():
     with pytest.raises(ValueError, match=r"b\.mp4 is damaged, cut short, or no \.mp4 video") as caught:
-        video_apart.read_apart("b.mp4", ".mp4", b"hello" * 100, Budget(), 100)
+        video_process.read_in_process("b.mp4", ".mp4", b"hello" * 100, Budget(), 100)
     assert type(caught.value) is ValueError
 
 
@@ -235,11 +237,11 @@ def test_no_process_is_no_fault_of_the_file(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is limited by RLIMIT_AS")
 def test_the_process_has_a_limit_of_memory():
     """A table of two thousand million entries is announced, and memory asked for, before one is read."""
-    content = bytearray(film("mp4", "libx264"))
+    content = bytearray(video_file("mp4", "libx264"))
     at = content.index(b"stts") + 8
     content[at : at + 4] = struct.pack(">I", 0x78000000)
     with pytest.raises(ValueError, match=r"a\.mp4 needs more memory than a video may take"):
-        video_apart.read_apart("a.mp4", ".mp4", bytes(content), Budget(), 100)
+        video_process.read_in_process("a.mp4", ".mp4", bytes(content), Budget(), 100)
 
 
 def test_the_process_keeps_to_the_bytes():
@@ -247,7 +249,7 @@ def test_the_process_keeps_to_the_bytes():
         apart(Budget(decoded=100_000))
 
 
-WHOLE = [(name, film(*MADE[name])) for name in ("a.mp4", "a.avi", "a.mkv", "a.mpg")]
+WHOLE = [(name, video_file(*MADE[name])) for name in ("a.mp4", "a.avi", "a.mkv", "a.mpg")]
 
 
 @settings(max_examples=60, deadline=None)

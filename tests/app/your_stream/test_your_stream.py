@@ -233,7 +233,7 @@ def zipped(names: Sequence[str], **more: bytes) -> bytes:
     return file.getvalue()
 
 
-def film(frames: int = 6) -> bytes:
+def video_file(frames: int = 6) -> bytes:
     av = pytest.importorskip("av", reason="videos need PyAV: pip install av")
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as out:
@@ -257,7 +257,7 @@ def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tiny_model")
 @pytest.mark.parametrize("name", ["walk.zip", "walk.mp4", "walk.gif"])
-def test_pictures_of_every_kind_reach_the_board(name: str):
+def test_pictures_of_every_kind_reach_the_display(name: str):
     if name.endswith("zip"):
         content = zipped([f"f{i}.png" for i in range(6)], labels_csv=b"".join(b"f%d.png,cat\n" % i for i in range(6)))
     elif name.endswith("gif"):
@@ -265,7 +265,7 @@ def test_pictures_of_every_kind_reach_the_board(name: str):
         frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
         content = file.getvalue()
     else:
-        content = film()
+        content = video_file()
     at = opened()
     at.segmented_control(key="own_kind").set_value("Pictures").run()
     given(at, name, content)
@@ -417,19 +417,19 @@ def test_a_fit_keeps_the_goals() -> None:
     assert at.session_state["console_state"].settings.goals == Goals(delay=4.0)
 
 
-def test_a_film_brings_its_frame_rate() -> None:
-    film = io.BytesIO()
+def test_a_gif_brings_its_frame_rate() -> None:
+    gif = io.BytesIO()
     frames = [Image.new("RGB", (40, 40), (20 * i, 90, 40)) for i in range(8)]
-    frames[0].save(film, "GIF", save_all=True, append_images=frames[1:], duration=40)
+    frames[0].save(gif, "GIF", save_all=True, append_images=frames[1:], duration=40)
     at = opened()
     at.segmented_control(key="own_kind").set_value("Pictures").run()
-    at.file_uploader[0].set_value([("moving.gif", film.getvalue(), "image/gif")]).run()
+    at.file_uploader[0].set_value([("moving.gif", gif.getvalue(), "image/gif")]).run()
     assert not at.exception and not at.error
     assert at.session_state["console_state"].settings.frame_rate == 25
     assert "25 frames a second, as the file says" in said(at)
 
 
-def test_a_later_film_replaces_an_earlier_one_and_keeps_the_labels() -> None:
+def test_a_later_video_replaces_an_earlier_one_and_keeps_the_labels() -> None:
     still, first, labels, second = (("a.png", b"1"), ("b.mp4", b"2"), ("labels.csv", b"3"), ("c.GIF", b"4"))
     assert uploaded_stream.newest([first]) == [first]
     assert uploaded_stream.newest([still, labels]) == [still, labels]

@@ -11,7 +11,7 @@ from knob_core.settings import LIMITS
 
 
 @dataclass(frozen=True)
-class Film:
+class PictureFrames:
     """T frames, as the models see them."""
 
     images: np.ndarray  # (T, 3, 32, 32) uint8

@@ -1,4 +1,4 @@
-"""Parquet tables, read in a process of their own: `read_apart` asks, `answer` is what the process does."""
+"""Parquet tables, read in a process of their own: `read_in_process` asks, `answer` is what the process does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knob_core.uploads.budget import Budget
 from knob_core.uploads.tables import Table
 
 
-def read_apart(name: str, content: bytes, budget: Budget) -> Table:
+def read_in_process(name: str, content: bytes, budget: Budget) -> Table:
     """As `parquet.read_table`."""
     found, body = process.ask(__name__, ("pyarrow", "pyarrow.parquet"), name, content, budget)
     cells = found["rows"] * len(found["names"])
