@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from knob_core.client.session import Lost, Session, refused_for_good, waits
 from knob_core.client.stream import MOST_REPLIES
+from knob_core.client.stream_session import Lost, Session, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from knob_core.client.session import Lost, Session, refused_for_good, waits
+from knob_core.client.stream_session import Lost, Session, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
 MOST_WAITING = 64  # frames without an answer; then sending waits

@@ -19,8 +19,8 @@ class SizeNotice:
         self.size = size  # (height, width) that the model takes
         self._said: set[tuple[int, int]] = set()
 
-    def look(self, shape: Sequence[int]) -> None:
-        """Of one frame: (3, H, W) or (H, W, 3); what is neither is refused elsewhere."""
+    def check(self, shape: Sequence[int]) -> None:
+        """Warn where the size of a frame is new: (3, H, W) or (H, W, 3); what is neither is refused elsewhere."""
         if len(shape) != 3 or 3 not in (shape[0], shape[2]):
             return
         size = (shape[1], shape[2]) if shape[0] == 3 else (shape[0], shape[1])

@@ -72,7 +72,7 @@ class GatedSource:
 
         from knob_core.runtime.frames import as_images
 
-        self._notice.look(picture.shape)
+        self._notice.check(picture.shape)
         return as_images(picture[None], torch.device("cpu"), self.size)[0].numpy()
 
     def __call__(self, frames: Any) -> Branch:
@@ -80,7 +80,7 @@ class GatedSource:
 
         from knob_core.runtime.frames import as_images
 
-        self._notice.look(np.shape(frames)[1:])
+        self._notice.check(np.shape(frames)[1:])
         images = as_images(frames, self.device, self.size)
         bad = ~torch.isfinite(images).all(dim=3).all(dim=2).all(dim=1)  # (N,)
         if bad.any():

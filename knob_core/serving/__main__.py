@@ -2,7 +2,7 @@
 
 import sys
 
-from knob_core.serving.command import main
+from knob_core.serving.serve_command import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,7 +11,7 @@ import numpy as np
 from knob_core import settings as settings_file
 from knob_core.serving import access, models
 from knob_core.serving.engine import Engine, Limits
-from knob_core.serving.keeper import Keeper, Store
+from knob_core.serving.maintenance import Maintenance, Store
 from knob_core.serving.messages import Frame
 from knob_core.serving.metrics import Metrics
 
@@ -49,14 +49,14 @@ def engine_of(given: argparse.Namespace) -> Engine:
 
 
 def equip(service: Service, store: Store | None, every: float, settings: Path | None) -> None:
-    """Keeper, metrics, and a first batch.
+    """Maintenance, metrics, and a first batch.
 
     All that is loaded by then stays for good, so the garbage collector need not walk it: with torch that takes as long
     as two or three batches, in the middle of serving.
     """
     engine = service.engine
-    service.keeper = Keeper(engine, service.problems, store=store, every=every, settings=settings)
-    service.metrics = Metrics(engine, service.keeper)
+    service.maintenance = Maintenance(engine, service.problems, store=store, every=every, settings=settings)
+    service.metrics = Metrics(engine, service.maintenance)
     engine.observe = service.metrics.observe
     warm_up(engine)
     gc.collect()

@@ -22,8 +22,8 @@ from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
 from knob_core.serving.messages import Frame, Hello, Reply, StreamInfo
+from knob_core.serving.served_stream import POLICIES, Policy, ServedStream, Sink, Waiting
 from knob_core.serving.stepper import Batch, Stepper, frames_of
-from knob_core.serving.stream import POLICIES, Policy, Sink, Stream, Waiting
 from knob_core.settings import Settings
 
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -88,11 +88,11 @@ class Engine:
         self.stepper, self.knobs = Stepper(source, slew, self.classes), KnobControl(settings)
         self.deliver: Callable[[Delivery], None] = deliver_now  # the network's own puts it into its loop
         self.observe: Callable[[Batch], None] = lambda batch: None  # metrics
-        self.streams: dict[str, Stream] = {}
-        self._ready: deque[Stream] = deque()  # streams with waiting frames, in turn
+        self.streams: dict[str, ServedStream] = {}
+        self._ready: deque[ServedStream] = deque()  # streams with waiting frames, in turn
         self._count = 0  # frames that wait
         self.dropped = self.refused = 0  # frames, of all streams ever
-        self._leaving: list[Stream] = []  # whose rows are to be given back
+        self._leaving: list[ServedStream] = []  # whose rows are to be given back
         self.lock = threading.Condition()  # of streams and queues; taken after the stepper's
         self.stopping = False
         self._thread: threading.Thread | None = None
@@ -152,10 +152,10 @@ class Engine:
         self.deliver(out)
         return [stream.id for stream in late]
 
-    def _patience(self, stream: Stream) -> float:
+    def _patience(self, stream: ServedStream) -> float:
         return self.limits.idle if stream.sink is not None else min(self.limits.grace, self.limits.idle)
 
-    def _stream(self, id: str, group: str = "") -> Stream:
+    def _stream(self, id: str, group: str = "") -> ServedStream:
         """The stream of this id, a new one where there is none."""
         stream = self.streams.get(id)
         if stream is None:
@@ -167,11 +167,11 @@ class Engine:
                 raise Full("the service is stopping")
             if len(self.streams) >= self.limits.capacity:
                 raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
-            stream = self.streams[id] = Stream(id, group, self.policy, tokens=self.limits.rate)
+            stream = self.streams[id] = ServedStream(id, group, self.policy, tokens=self.limits.rate)
         stream.group = group or stream.group
         return stream
 
-    def _hello(self, stream: Stream, again: list[int]) -> Hello:
+    def _hello(self, stream: ServedStream, again: list[int]) -> Hello:
         return {
             "type": "hello", "stream": stream.id, "group": stream.group, "frame": stream.taken,
             "answered": stream.settled, "again": again,
@@ -180,14 +180,14 @@ class Engine:
             "queue": self.limits.queue, "policy": stream.policy, "model": self.name, "classes": self.classes,
         }  # fmt: skip
 
-    def _remove(self, stream: Stream, cause: str) -> Delivery:
+    def _remove(self, stream: ServedStream, cause: str) -> Delivery:
         self._forget_waiting(stream)
         self._leaving.append(stream)
         if stream.sink is None:
             return []
         return [(stream.sink, {"type": "closing", "stream": stream.id, "frame": stream.taken, "cause": cause})]
 
-    def _forget_waiting(self, stream: Stream) -> None:
+    def _forget_waiting(self, stream: ServedStream) -> None:
         """Frames of a socket that is gone; its client will send them again."""
         self._count -= len(stream.waiting)
         stream.waiting.clear()
@@ -225,7 +225,7 @@ class Engine:
         if out:
             self.deliver(out)
 
-    def _admitted(self, stream: Stream, frame: Frame, own: bool) -> int:
+    def _admitted(self, stream: ServedStream, frame: Frame, own: bool) -> int:
         """The frame's number, where it may wait."""
         now, limits = time.monotonic(), self.limits
         passed, stream.seen = now - stream.seen, now
@@ -250,7 +250,7 @@ class Engine:
         stream.tokens -= 1.0
         return number
 
-    def _dropped(self, stream: Stream) -> tuple[Sink, Reply]:
+    def _dropped(self, stream: ServedStream) -> tuple[Sink, Reply]:
         """The oldest waiting frame gives way to a newer one; the next counts it as elapsed."""
         oldest = stream.waiting.popleft()
         self._count -= 1
@@ -336,7 +336,7 @@ class Engine:
             stream = self.streams.get(id)
             return None if stream is None else {**self._info(stream), "history": stream.ring.since(since)}
 
-    def _info(self, stream: Stream) -> StreamInfo:
+    def _info(self, stream: ServedStream) -> StreamInfo:
         last: Any = stream.last or {}
         return {
             "stream": stream.id, "group": stream.group, "connected": stream.sink is not None,

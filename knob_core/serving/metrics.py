@@ -15,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from knob_core.serving.engine import Engine
-from knob_core.serving.keeper import Keeper
+from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.stepper import Batch
 
 LATENCY = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # s
@@ -26,7 +26,7 @@ EXCESS = 10  # frames
 class Metrics:
     """One registry per service; `observe` is the engine's."""
 
-    def __init__(self, engine: Engine, keeper: Keeper | None = None) -> None:
+    def __init__(self, engine: Engine, maintenance: Maintenance | None = None) -> None:
         self.registry = registry = CollectorRegistry()
         self._frames = Counter("knob_frames", "Frames answered", registry=registry)
         self._flips = Counter("knob_flips", "Answers that differ from the one before", registry=registry)
@@ -39,7 +39,7 @@ class Metrics:
         self._cpu = Counter("knob_model_cpu_seconds", "CPU time in the model, of its own thread", registry=registry)
         self._steps = Counter("knob_step_seconds", "Time in memory, gate and answers", registry=registry)
         self._gate = Counter("knob_gate_sum", "Sum of g over answered frames", registry=registry)
-        registry.register(Standing(engine, keeper))
+        registry.register(Standing(engine, maintenance))
 
     def observe(self, batch: Batch) -> None:
         now = time.monotonic()
@@ -69,8 +69,8 @@ class Metrics:
 class Standing(Collector):
     """What is read at the moment of asking."""
 
-    def __init__(self, engine: Engine, keeper: Keeper | None) -> None:
-        self.engine, self.keeper = engine, keeper
+    def __init__(self, engine: Engine, maintenance: Maintenance | None) -> None:
+        self.engine, self.maintenance = engine, maintenance
 
     def collect(self) -> Iterator[Metric]:
         engine = self.engine
@@ -100,9 +100,9 @@ class Standing(Collector):
         yield _gauge("knob_revision", "Revision of the knobs", table.revision)
         yield _gauge("knob_zeta", "Damping ratio for all", table.base.zeta)
         yield _gauge("knob_omega_n", "Natural frequency for all, rad/frame", table.base.omega_n)
-        if self.keeper is not None:
-            yield CounterMetricFamily("knob_snapshots", "Snapshots written", value=self.keeper.saved)
-            yield CounterMetricFamily("knob_snapshots_failed", "Snapshots that failed", value=self.keeper.failed)
+        if self.maintenance is not None:
+            yield CounterMetricFamily("knob_snapshots", "Snapshots written", value=self.maintenance.saved)
+            yield CounterMetricFamily("knob_snapshots_failed", "Snapshots that failed", value=self.maintenance.failed)
 
 
 def _gauge(name: str, says: str, value: float) -> GaugeMetricFamily:

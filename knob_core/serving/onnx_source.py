@@ -77,7 +77,7 @@ class OnnxSource:
 
         if self._size is not None:
             self._notice = self._notice or SizeNotice(self._size)
-            self._notice.look(picture.shape)
+            self._notice.check(picture.shape)
         return as_images(picture[None], torch.device("cpu"), self._size)[0].numpy()
 
     def __call__(self, frames: Any) -> Branch:

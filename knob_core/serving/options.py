@@ -9,7 +9,7 @@ from typing import Any
 
 from knob_core.serving import access
 from knob_core.serving.engine import Limits
-from knob_core.serving.stream import POLICIES
+from knob_core.serving.served_stream import POLICIES
 
 HOST, PORT = "127.0.0.1", 8600
 DESCRIPTION = "A model behind WebSockets and HTTP; docs/serve.md says all."

@@ -21,7 +21,7 @@ from knob_core import files
 from knob_core.serving.engine import Engine, checked_policy, require_id
 from knob_core.serving.knob_control import table_from_json
 from knob_core.serving.messages import parsed
-from knob_core.serving.stream import Stream
+from knob_core.serving.served_stream import ServedStream
 
 VERSION = 1
 NAME = "streams.safetensors"
@@ -49,7 +49,7 @@ class Snapshot:
 
 
 def packed(
-    engine: Engine, chosen: Callable[[Stream], bool] = lambda stream: True
+    engine: Engine, chosen: Callable[[ServedStream], bool] = lambda stream: True
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """(arrays, what the header says): the chosen streams that have a state, each at a whole frame."""
     with engine.stepper.lock:  # no batch is in the middle of a step
@@ -128,7 +128,7 @@ def restore_stream(engine: Engine, id: str, arrays: Mapping[str, np.ndarray], ab
     _enter(engine, streams)
 
 
-def _streams(engine: Engine, about: Mapping[str, Any]) -> list[Stream]:
+def _streams(engine: Engine, about: Mapping[str, Any]) -> list[ServedStream]:
     expected = {"version": VERSION, "model": engine.name, "method": engine.source.method}
     for name, value in expected.items():
         if about.get(name) != value:
@@ -143,7 +143,7 @@ def _streams(engine: Engine, about: Mapping[str, Any]) -> list[Stream]:
     return streams
 
 
-def _give_states(engine: Engine, streams: list[Stream], arrays: Mapping[str, np.ndarray]) -> None:
+def _give_states(engine: Engine, streams: list[ServedStream], arrays: Mapping[str, np.ndarray]) -> None:
     if not streams:
         return
     states = {name: array for name, array in arrays.items() if name != "acting"}
@@ -156,17 +156,17 @@ def _give_states(engine: Engine, streams: list[Stream], arrays: Mapping[str, np.
         stream.knobs = (zeta, omega_n) if np.isfinite(zeta) else None
 
 
-def _enter(engine: Engine, streams: list[Stream]) -> None:
+def _enter(engine: Engine, streams: list[ServedStream]) -> None:
     with engine.lock:
         for stream in streams:
             stream.tokens = engine.limits.rate
             engine.streams[stream.id] = stream
 
 
-def _stream(entry: Mapping[str, Any], saved_at: float) -> Stream:
+def _stream(entry: Mapping[str, Any], saved_at: float) -> ServedStream:
     require_id("stream", str(entry["id"]))
     frame = int(entry["frame"])
-    stream = Stream(str(entry["id"]), str(entry["group"]), checked_policy(str(entry["policy"])))
+    stream = ServedStream(str(entry["id"]), str(entry["group"]), checked_policy(str(entry["policy"])))
     stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, float(entry["lost"])
     stream.life = str(entry.get("life") or stream.life)
     stream.accepted = stream.taken = stream.stepped = stream.settled = frame

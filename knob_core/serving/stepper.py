@@ -27,8 +27,8 @@ from knob_core.runtime.sources import Branch, Source
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.knob_control import KnobTable
 from knob_core.serving.messages import Answer, Frame
+from knob_core.serving.served_stream import ServedStream, Waiting
 from knob_core.serving.state_rows import StateRows
-from knob_core.serving.stream import Stream, Waiting
 from knob_core.settings import Settings
 
 NAMES = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age", "zeta", "omega_n")
@@ -64,7 +64,7 @@ class Stepper:
         self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
         self.lock = threading.Lock()  # of the rows
 
-    def step(self, items: Sequence[Waiting], table: KnobTable, leaving: Iterable[Stream] = ()) -> Batch:
+    def step(self, items: Sequence[Waiting], table: KnobTable, leaving: Iterable[ServedStream] = ()) -> Batch:
         """Frames of a batch, in order; rows of streams that are `leaving` are free from now on."""
         began, cpu = time.monotonic(), time.thread_time()
         branch, causes = self.backbone([item.frame for item in items])
@@ -87,7 +87,7 @@ class Stepper:
         failed = [(item, cause) for item, cause in zip(items, causes, strict=True) if cause is not None]
         return Batch(done, failed, computed - began, cpu, time.monotonic() - computed)
 
-    def release(self, leaving: Iterable[Stream]) -> None:
+    def release(self, leaving: Iterable[ServedStream]) -> None:
         for stream in leaving:
             row, stream.row = stream.row, GONE
             if row >= 0:
@@ -128,7 +128,7 @@ class Stepper:
                 item.stream.knobs, item.stream.stepped = knobs, item.number
             yield from zip(mine, self._answers(mine, result, self._bare(new), table.revision), strict=True)
 
-    def _acting(self, stream: Stream, settings: Settings) -> tuple[float, float]:
+    def _acting(self, stream: ServedStream, settings: Settings) -> tuple[float, float]:
         wanted = settings.zeta, settings.omega_n
         return slewed(stream.knobs or wanted, wanted, self._slew)
 
@@ -156,12 +156,12 @@ class Stepper:
 
     # Saving; the caller holds `lock`
 
-    def saved(self, streams: Sequence[Stream]) -> dict[str, np.ndarray]:
+    def saved(self, streams: Sequence[ServedStream]) -> dict[str, np.ndarray]:
         """The states of streams that have a row, as arrays with one row each."""
         found = self._rows.read(np.array([stream.row for stream in streams], np.int64))
         return {name: getattr(found, name) for name in state.NAMES}
 
-    def restore(self, streams: Sequence[Stream], arrays: Mapping[str, np.ndarray]) -> None:
+    def restore(self, streams: Sequence[ServedStream], arrays: Mapping[str, np.ndarray]) -> None:
         """Give streams the states that `saved` gave; every array is checked."""
         shape = np.shape(arrays.get("z_static", ()))
         if len(shape) != 2 or shape[0] != len(streams) or self.source.num_classes not in (None, shape[1]):

@@ -18,7 +18,7 @@ import numpy as np
 from knob_core import files
 from knob_core.serving import snapshots
 from knob_core.serving.engine import Engine, require_id
-from knob_core.serving.stream import Stream
+from knob_core.serving.served_stream import ServedStream
 
 SUFFIX = ".safetensors"
 SWEEP_EVERY = 60.0  # s between two looks for files of streams that have gone
@@ -102,13 +102,13 @@ class StreamFiles:
                 continue
         return gone
 
-    def _lately_here(self, stream: Stream) -> bool:
+    def _lately_here(self, stream: ServedStream) -> bool:
         return time.monotonic() - stream.seen < self._every
 
     def _path(self, id: str) -> Path:
         return self.folder / f"{id}{SUFFIX}"
 
-    def _save(self, chosen: Callable[[Stream], bool]) -> None:
+    def _save(self, chosen: Callable[[ServedStream], bool]) -> None:
         with self._lock:
             moved = lambda stream: stream.stepped != self._written.get(stream.id, 0) and chosen(stream)  # noqa: E731
             arrays, about = snapshots.packed(self.engine, moved)

@@ -19,7 +19,7 @@ import numpy as np
 from knob_core import wrap
 from knob_core.serving.access import Access
 from knob_core.serving.engine import Engine, Limits
-from knob_core.serving.keeper import Keeper
+from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.metrics import Metrics
 from knob_core.serving.snapshots import Snapshot
 from tools.screenshots import end_with_parent
@@ -30,7 +30,7 @@ CLASSES = 5  # of the logits that tests send
 
 @contextmanager
 def running(
-    engine: Engine | None = None, access: Access | None = None, state: Path | None = None, **keeper: Any
+    engine: Engine | None = None, access: Access | None = None, state: Path | None = None, **maintenance: Any
 ) -> Iterator[Any]:
     """A service on a free port of this machine; its `url` is set."""
     import uvicorn
@@ -41,8 +41,8 @@ def running(
     engine = engine or Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")
     service: Any = Service(engine, access or Access())
     store = Snapshot(engine, state) if state is not None else None
-    service.keeper = Keeper(engine, service.problems, store=store, **keeper)
-    service.metrics = Metrics(engine, service.keeper)
+    service.maintenance = Maintenance(engine, service.problems, store=store, **maintenance)
+    service.metrics = Metrics(engine, service.maintenance)
     engine.observe = service.metrics.observe
     config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000)
     server = uvicorn.Server(config)

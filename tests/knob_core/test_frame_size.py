@@ -51,7 +51,7 @@ def test_it_is_said_once_for_each_size_and_of_few_sizes() -> None:
     notice = SizeNotice((32, 32))
     with pytest.warns(FrameSizeWarning) as said:
         for side in range(33, 133):
-            notice.look((side, side, 3))
+            notice.check((side, side, 3))
     assert len(said) == MOST_SIZES  # sizes come from outside: neither the list nor the log may grow with them
 
 

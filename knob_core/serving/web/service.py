@@ -12,8 +12,8 @@ import numpy as np
 from knob_core.serving.access import Access, Caller
 from knob_core.serving.decode import frame_of
 from knob_core.serving.engine import Engine
-from knob_core.serving.keeper import Keeper
 from knob_core.serving.knob_control import Change
+from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import Frame, Header, KnobChange, KnobState, StreamInfo
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ class Service:
     decoders: int = 2  # threads that decode pictures
     started: float = field(default_factory=time.time)
     problems: dict[str, str] = field(default_factory=dict)  # what is wrong now, by subject
-    keeper: Keeper | None = None
+    maintenance: Maintenance | None = None
     metrics: Metrics | None = None
     ready: bool = False
     draining: bool = False
 
     def start(self) -> None:
         """Load what was saved, and begin to answer."""
-        if self.keeper is not None:
-            self.keeper.start()
+        if self.maintenance is not None:
+            self.maintenance.start()
         self.engine.start()
         self.ready = True
 
@@ -51,8 +51,8 @@ class Service:
             return
         self.draining = True
         self.engine.stop()
-        if self.keeper is not None:
-            self.keeper.stop()
+        if self.maintenance is not None:
+            self.maintenance.stop()
         self.engine.say_goodbye("the service stops; connect again")
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from knob_core.runtime.sources import Branch, source_of
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.engine import Engine, Full, Limits, Refusal
 from knob_core.serving.messages import Frame
-from knob_core.serving.stream import Policy
+from knob_core.serving.served_stream import Policy
 from knob_core.settings import Settings
 
 K = 10  # sums of 8 numbers and more may be taken in another order

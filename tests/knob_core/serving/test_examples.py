@@ -22,7 +22,7 @@ from services import Process, running
 from knob_core import wrap
 from knob_core.client import Lost, Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
-from knob_core.serving import assembly, command, models
+from knob_core.serving import assembly, models, serve_command
 from knob_core.serving.engine import Engine, Limits
 
 
@@ -82,10 +82,10 @@ def test_any_number_of_logits_is_warmed_up(what: str) -> None:
 
 def test_any_other_address_needs_tokens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KNOB_SERVE_TOKENS", raising=False)
-    assert command.main(["logits", "--host", "0.0.0.0"]) == 2
+    assert serve_command.main(["logits", "--host", "0.0.0.0"]) == 2
     assert "tokens are needed" in capsys.readouterr().err
     monkeypatch.setenv("KNOB_SERVE_TOKENS", "operator olga short")
-    assert command.main(["logits"]) == 2
+    assert serve_command.main(["logits"]) == 2
     assert "expected 16 or more" in capsys.readouterr().err
 
 

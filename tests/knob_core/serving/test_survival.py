@@ -175,7 +175,7 @@ def test_a_full_disk_is_told_and_leaves_the_last_snapshot(tmp_path: Path, monkey
         client = Service(service.url)
         stream = Stream(service.url, "a")
         stream.step(logits(rng))
-        service.keeper.save()
+        service.maintenance.save()
         before = (tmp_path / snapshots.NAME).read_bytes()
 
         def half(path: Path, content: bytes) -> int:
@@ -184,13 +184,13 @@ def test_a_full_disk_is_told_and_leaves_the_last_snapshot(tmp_path: Path, monkey
 
         monkeypatch.setattr(Path, "write_bytes", half)
         stream.step(logits(rng))
-        service.keeper.save()
+        service.maintenance.save()
         assert "the disk is full" in client.about()["problems"]["snapshot"]
         assert stream.step(logits(rng))["frame"] == 3  # served on
         assert (tmp_path / snapshots.NAME).read_bytes() == before and len(list(tmp_path.iterdir())) == 1
         assert "knob_snapshots_failed_total 1.0" in client.request("GET", "/metrics", raw=True).decode()
         monkeypatch.undo()
-        service.keeper.save()
+        service.maintenance.save()
         assert not client.about()["problems"] and saved_frames(tmp_path) == {"a": 3}
         stream.close()
 

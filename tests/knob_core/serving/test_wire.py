@@ -208,13 +208,13 @@ def test_a_settings_file_of_the_console_is_accepted_and_followed(tmp_path: Any) 
         client = Service(service.url)
         assert client.load(path)["all"]["zeta"] == 1.7
         path.write_text(to_toml(Settings(zeta=0.3)) + "\n")
-        service.keeper.tick()
+        service.maintenance.tick()
         assert client.knobs()["all"]["zeta"] == 0.3 and client.knob_log()[-1]["by"] == "file knob.toml"
         path.write_text("zeta = 'high'")
-        service.keeper.tick()
+        service.maintenance.tick()
         assert client.knobs()["all"]["zeta"] == 0.3 and "was not taken" in client.about()["problems"]["settings"]
         path.write_text(to_toml(Settings(zeta=0.4)))
-        service.keeper.tick()
+        service.maintenance.tick()
         assert client.knobs()["all"]["zeta"] == 0.4 and not client.about()["problems"]
 
 

@@ -26,7 +26,7 @@ class Store(Protocol):
     def tick(self) -> None: ...
 
 
-class Keeper:
+class Maintenance:
     """A thread beside the engine's. What goes wrong is told in `problems`, by subject, until it is right again."""
 
     def __init__(
@@ -45,12 +45,12 @@ class Keeper:
         self.failed = 0
 
     def start(self) -> None:
-        """Load the last snapshot, then keep."""
+        """Load the last snapshot, then go on in a thread."""
         if self._store is not None:
             problem = self._store.load()
             if problem is not None:
                 log.warning(problem)
-        self._thread = threading.Thread(target=self._work, name="knob keeper", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="knob maintenance", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -65,7 +65,7 @@ class Keeper:
             try:
                 self.tick()
             except Exception:
-                log.exception("keeping the service failed")
+                log.exception("maintenance of the service failed")
 
     def tick(self) -> None:
         for id in self.engine.expire():

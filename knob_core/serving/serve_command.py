@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser().parse_args(argv)
     try:
         if given.ray:
-            from knob_core.serving.on_ray.command import run as run_on_ray
+            from knob_core.serving.on_ray.ray_command import run as run_on_ray
 
             return run_on_ray(given)
         return run(given)

@@ -26,7 +26,7 @@ NAMES = ("frame", "g", "p_max", "label", "bare")
 class Waiting(NamedTuple):
     """A frame that has not been in a batch yet."""
 
-    stream: Stream
+    stream: ServedStream
     frame: Frame
     number: int
     sink: Sink | None  # None: the stream's socket, whichever it is by then
@@ -64,7 +64,7 @@ class Ring:
 
 
 @dataclass(eq=False)
-class Stream:
+class ServedStream:
     """All but the state itself, which is a row of `StateRows`."""
 
     id: str
