@@ -17,8 +17,8 @@ from app.widgets.untrusted import escape_markdown
 from knob_core.client.service import Service
 
 COMPONENT = "live_component"
-EVERY = 1.0  # s between two looks
-TIMEOUT = 3.0  # s that a look waits for the service
+EVERY = 1.0  # s between two refreshes
+TIMEOUT = 3.0  # s that a refresh waits for the service
 MOST_ROWS = 50  # of the table; the menu has all streams
 COMMANDS = """
 There is a service in two commands, each in a terminal of its own:
@@ -43,12 +43,12 @@ def attach() -> None:
         st.session_state["live_problem"] = str(error)
         return
     watched = WatchedService(found)
-    watched.look()
+    watched.refresh()
     if watched.lost:
         st.session_state["live_problem"] = watched.problem
         return
     st.session_state["live_controller"] = made = LiveController(watched)
-    made.look()
+    made.refresh()
 
 
 def detach() -> None:
@@ -74,7 +74,7 @@ def form() -> None:
 @st.fragment(run_every=EVERY, key="live")
 def watch(own: LiveController) -> None:
     """Everything that follows the service."""
-    own.look()
+    own.refresh()
     watched = own.watched
     head(own)
     if not watched.streams:

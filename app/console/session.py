@@ -14,7 +14,7 @@ from app.console import link, stream_sources
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState
 from app.console.stream_choice import StreamChoice
-from app.server.drag_endpoint import FIELDS, DragEndpoint, Turn
+from app.server.drag_endpoint import FIELDS, AnswerLock, DragEndpoint
 from app.server.streamlit_internals import component_value
 
 # link parameters of other pages: each reads and checks its own
@@ -105,5 +105,5 @@ def endpoint(key: str) -> DragEndpoint:
     """This session's drag endpoint for a component; all of a session take turns."""
     name = f"{key}_endpoint"
     if name not in st.session_state:
-        st.session_state[name] = DragEndpoint(st.session_state.setdefault("turn", Turn()))
+        st.session_state[name] = DragEndpoint(st.session_state.setdefault("answer_lock", AnswerLock()))
     return st.session_state[name]

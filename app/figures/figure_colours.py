@@ -53,7 +53,7 @@ def painted(figure: dict[str, Any], theme: str) -> dict[str, Any]:
 
 
 def class_cells(trace: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """A ribbon as plotly's cells: one colour a class, the class's name on hover. Names may be a stranger's."""
+    """A ribbon as plotly's cells: one colour a class, the class's name on hover. Names are untrusted."""
     classes = unpack(trace["z"]).astype(int)
     steps = [[place / CLASS_COLOURS, f"class{k}"] for k in range(CLASS_COLOURS) for place in (k, k + 1)]
     return {

@@ -13,7 +13,7 @@ from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
 FRAMES = 60
-LOOK = 600  # frames in which 90 % must be made
+HORIZON = 600  # frames in which 90 % must be made
 OVERSHOOT = 5.0  # percent
 START = {"zeta": 0.7, "omega_n": 0.4}
 
@@ -34,15 +34,15 @@ VARIANTS = (Numbers(10, 2), Numbers(30, 1), Numbers(25, 0.5), Numbers(24, 1.5), 
 
 
 def arrival(n: Numbers, values: Values) -> float:
-    """Seconds until 90 % of the way are made; infinite where LOOK frames are too few."""
-    there = np.flatnonzero(theory.step_response(values["zeta"], values["omega_n"], LOOK) >= 0.9)
+    """Seconds until 90 % of the way are made; infinite where HORIZON frames are too few."""
+    there = np.flatnonzero(theory.step_response(values["zeta"], values["omega_n"], HORIZON) >= 0.9)
     return float((there[0] + 1) / n.fps) if len(there) else float("inf")
 
 
 def goals(n: Numbers, values: Values) -> tuple[Goal, ...]:
     seconds, (low, high) = arrival(n, values), n.window
-    overshoot = theory.step_info(theory.step_response(values["zeta"], values["omega_n"], LOOK), final=1.0).Overshoot
-    now = f"{seconds:.2f} s" if np.isfinite(seconds) else f"more than {LOOK / n.fps:.0f} s"
+    overshoot = theory.step_info(theory.step_response(values["zeta"], values["omega_n"], HORIZON), final=1.0).Overshoot
+    now = f"{seconds:.2f} s" if np.isfinite(seconds) else f"more than {HORIZON / n.fps:.0f} s"
     return (
         Goal(f"90 % of the way after {n.seconds:g} s ({low:g} to {high:g})", now, low <= seconds <= high),
         Goal(f"overshoot below {OVERSHOOT:.0f} %", f"{overshoot:.2f} %", overshoot < OVERSHOOT),

@@ -14,7 +14,7 @@ from app.lessons.lowpass import db
 from knob_core import gate, theory
 
 FRAMES = 60
-LOOK = 400  # frames in which the step is measured
+HORIZON = 400  # frames in which the step is measured
 OVERSHOOT = 10.0  # percent, at most
 
 
@@ -50,13 +50,13 @@ def lag(u: np.ndarray) -> int | None:
 
 
 def goals(n: Numbers, values: Values) -> tuple[Goal, ...]:
-    u = third_order(np.ones(LOOK), values)
+    u = third_order(np.ones(HORIZON), values)
     frames, overshoot = lag(u), 100 * max(0.0, float(u.max()) - 1)
     level = 20 * np.log10(float(gain(values, np.array([1 / n.flicker]))[0]))
     return (
         Goal(
             f"lag after a step at most {n.lag} frames",
-            f"{frames} frames" if frames else f"more than {LOOK} frames",
+            f"{frames} frames" if frames else f"more than {HORIZON} frames",
             frames is not None and frames <= n.lag,
         ),
         Goal(f"overshoot at most {OVERSHOOT:.0f} %", f"{overshoot:.1f} %", overshoot <= OVERSHOOT),

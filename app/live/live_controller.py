@@ -36,10 +36,10 @@ class LiveController:
     problem: str = ""  # why the last turn was refused
     sent_at: float = 0.0
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Ask the service, and let the dials follow what others turned."""
         with self.state.lock:
-            self.watched.look()
+            self.watched.refresh()
             if not self.watched.lost and self.state.released and self.watched.revision != self.revision:
                 self._follow()
 

@@ -1,6 +1,6 @@
 """What is known of a service that is watched: its streams, the chosen one's last frames, its knobs; as of when.
 
-`look` asks anew, and never raises: where the service does not answer, what was known stays, marked as old.
+`refresh` asks anew, and never raises: where the service does not answer, what was known stays, marked as old.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class WatchedService:
     detail: dict[str, Any] = field(default_factory=dict)  # StreamInfo of the chosen one
     history: History = field(default_factory=lambda: History.read({}))
     picture: bytes | None = None
-    problem: str = ""  # why the last look failed
+    problem: str = ""  # why the last refresh failed
     seen_at: float = 0.0  # when the service last answered, Unix time
 
     @property
@@ -95,7 +95,7 @@ class WatchedService:
     def groups(self) -> list[str]:
         return sorted({row["group"] for row in self.streams if isinstance(row.get("group"), str) and row["group"]})
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Ask for everything that is shown."""
         try:
             self.about = self.service.about()

@@ -37,7 +37,7 @@ FIELDS = ("controls", "view")  # of a Request, beside its token
 SLOW = 50.0  # ms of an answer: sessions that need more have a worker of their own
 REST = 1.0  # times the last answer that a session rests, while others want answers too
 LATELY = 2.0  # seconds since another session's last answer
-LOOK_AGAIN = 0.002  # seconds until a message looks again whether its session's last answer is made
+RETRY = 0.002  # seconds until a message asks again whether its session's last answer is made
 
 # One worker for each: two that compute at once take twice as long, and keep the server's event loop waiting.
 _quick, _slow = (ThreadPoolExecutor(1, f"knob-answer-{speed}") for speed in ("quick", "slow"))
@@ -47,7 +47,7 @@ _waiting = ThreadPoolExecutor(
 _endpoints: WeakValueDictionary[str, DragEndpoint] = (
     WeakValueDictionary()
 )  # by token; each lives as long as its session
-_turns: WeakKeyDictionary[Turn, float] = WeakKeyDictionary()  # when each session had its last answer
+_answered: WeakKeyDictionary[AnswerLock, float] = WeakKeyDictionary()  # when each session had its last answer
 
 Reply = Callable[[Mapping[str, Any], int, float], dict[str, Any]]
 """(request, number of this answer, ms that the last answer took) -> the parts of an Update.
@@ -56,48 +56,48 @@ It must not refer to its endpoint: objects in a cycle outlive their session unti
 """
 
 
-class Turn:
-    """A session's turn to have an answer made: one at a time, with a rest in between while others want answers, too."""
+class AnswerLock:
+    """One answer of a session at a time, with a rest in between while other sessions want answers, too."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._rested = 0.0  # when the rest after the last answer ends
 
-    def take(self) -> None:
-        """Wait for the turn in this thread."""
+    def acquire(self) -> None:
+        """Wait in this thread."""
         self._lock.acquire()
 
-    async def take_without_thread(self) -> None:
-        """Wait for the turn in the event loop."""
+    async def acquire_in_event_loop(self) -> None:
+        """Wait without a thread."""
         while (pause := self._pause()) > 0 or not self._lock.acquire(blocking=False):
-            await asyncio.sleep(max(pause, LOOK_AGAIN))
+            await asyncio.sleep(max(pause, RETRY))
 
-    def give_back(self, took: float) -> None:
+    def release(self, took: float) -> None:
         """The answer is made; it took so many seconds."""
-        now = _turns[self] = time.monotonic()
+        now = _answered[self] = time.monotonic()
         self._rested = now + REST * took
         self._lock.release()
 
     def _pause(self) -> float:
         """Seconds that are left of the rest; 0 where nobody else had an answer lately."""
         now = time.monotonic()
-        others = any(now - answered < LATELY for turn, answered in list(_turns.items()) if turn is not self)
+        others = any(now - answered < LATELY for lock, answered in list(_answered.items()) if lock is not self)
         return self._rested - now if others else 0.0
 
 
 class DragEndpoint:
     """Answers messages one at a time, whether they come by WebSocket or through Streamlit.
 
-    `turn`: the endpoints of one session share it, or one session would have several answers made at once.
+    `lock`: the endpoints of one session share it, or one session would have several answers made at once.
     """
 
-    def __init__(self, turn: Turn | None = None) -> None:
+    def __init__(self, lock: AnswerLock | None = None) -> None:
         self.token = secrets.token_urlsafe(24)
         self.answers = 0
         self.reply: Reply | None = None
         self.asks_elsewhere = False  # the reply may wait for another server: nobody else's answer may wait behind it
         self._server_ms = 0.0
-        self._turn = turn or Turn()
+        self._lock = lock or AnswerLock()
         self.sockets = socket_limits.Places(socket_limits.MOST_PER_ENDPOINT)
         _endpoints[self.token] = self
 
@@ -107,18 +107,18 @@ class DragEndpoint:
 
     def answer(self, request: Mapping[str, Any]) -> Update:
         """An Update, numbered: of two that are on their way the browser keeps the newer."""
-        self._turn.take()
+        self._lock.acquire()
         return cast(Update, self._make(request, dict))
 
     async def answer_text(self, request: Mapping[str, Any]) -> str:
-        """The same as JSON, made by a worker; waits for the session's turn without a thread."""
-        await self._turn.take_without_thread()
+        """The same as JSON, made by a worker; waits for the session's last one without a thread."""
+        await self._lock.acquire_in_event_loop()
         worker = _waiting if self.asks_elsewhere else _quick if self._server_ms < SLOW else _slow
-        # shielded: a job that was cancelled before it began would never give the turn back
+        # shielded: a job that was cancelled before it began would never release the lock
         return await asyncio.shield(asyncio.wrap_future(worker.submit(self._make, request, _as_json)))
 
     def _make(self, request: Mapping[str, Any], form: Callable[[dict[str, Any]], Made]) -> Made:
-        """Make an answer in one of two forms, and give the turn back."""
+        """Make an answer in one of two forms, and release the lock."""
         began = time.perf_counter()
         try:
             assert self.reply is not None, "set `reply` before the first message"
@@ -128,7 +128,7 @@ class DragEndpoint:
         finally:
             took = time.perf_counter() - began
             self._server_ms = 1000 * took
-            self._turn.give_back(took)
+            self._lock.release(took)
 
 
 def _as_json(made: dict[str, Any]) -> str:
@@ -162,7 +162,7 @@ async def serve(socket: WebSocket) -> None:
 async def _converse(socket: WebSocket) -> int:
     """Message after message; the code to close the socket with."""
     token = ""
-    socket_limits.strangers.take(socket)
+    socket_limits.without_token.take(socket)
     try:
         while True:
             try:
@@ -172,15 +172,15 @@ async def _converse(socket: WebSocket) -> int:
                 return socket_limits.TIMED_OUT if token else socket_limits.REFUSED
             if message["type"] != "websocket.receive":
                 return socket_limits.LEFT
-            if socket in socket_limits.put_out:
+            if socket in socket_limits.dropped:
                 return socket_limits.NO_ROOM
             asked = read(message.get("text"))
             if asked is None or token not in ("", asked[0].token):
                 return socket_limits.REFUSED
             endpoint, request = asked
             token = endpoint.token
-            socket_limits.strangers.leave(socket)
-            socket_limits.known.take(socket)
+            socket_limits.without_token.leave(socket)
+            socket_limits.with_token.take(socket)
             endpoint.sockets.take(socket)
             if request:  # otherwise a greeting: the page has shown its token and wants nothing
                 try:
@@ -194,8 +194,8 @@ async def _converse(socket: WebSocket) -> int:
                     return socket_limits.LEFT
             del asked, endpoint  # or the endpoint would outlive its session while the socket waits
     finally:
-        socket_limits.strangers.leave(socket)
-        socket_limits.known.leave(socket)
+        socket_limits.without_token.leave(socket)
+        socket_limits.with_token.leave(socket)
         if (left := _endpoints.get(token)) is not None:
             left.sockets.leave(socket)
 

@@ -18,7 +18,7 @@ from app.server import freed_memory, garbage_collector
 from app.server.streamlit_internals import end_session, sessions
 
 Kept = dict[str, "weakref.ref[Any]"]  # sessions by id
-LOOKS = 6  # while a closed page may come back
+SWEEPS = 6  # in the time in which a closed page may come back
 
 
 def sweep(before: Kept) -> Kept:
@@ -41,7 +41,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     async def sweep_again_and_again() -> None:
         seen: Kept = {}
         while True:
-            await asyncio.sleep(max(1.0, st.get_option("server.disconnectedSessionTTL") / LOOKS))
+            await asyncio.sleep(max(1.0, st.get_option("server.disconnectedSessionTTL") / SWEEPS))
             seen = sweep(seen)
 
     sweeping = asyncio.create_task(sweep_again_and_again())

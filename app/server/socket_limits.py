@@ -1,9 +1,9 @@
-"""Who may hold a drag socket, how many, and for how long.
+"""Limits of the drag sockets: which pages may open one, how many there may be, and for how long.
 
-A page shows its token as soon as its socket is open. Until then a socket is a stranger's: there are few places for
-them, and little time. Where places are short, the socket that was silent for longest makes room; its page goes on
-through Streamlit, and connects again when it has something to say. Who is put out is no longer heard, but closed only
-after a while, so that many who come again at once do not keep the server busy with opening sockets.
+A page sends its token as soon as its socket is open. Sockets without a token are few and are closed soon. Where there
+are too many sockets, the one that was silent for longest is dropped; its page goes on through Streamlit, and connects
+again when it has something to send. Messages of a dropped socket are ignored, but it is closed only after a while, so
+that many that connect again at once do not keep the server busy with opening sockets.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from app.server.streamlit_internals import is_origin_allowed
 
 FIRST_TOKEN = 10.0  # seconds from the open socket to a valid token
 IDLE = 900.0  # seconds between two messages
-MOST_STRANGERS = 64  # sockets that have shown no token yet
+MOST_WITHOUT_TOKEN = 64  # sockets that have shown no token yet
 MOST_PER_ENDPOINT = 2  # a page that lost its network connects anew while the old socket still looks alive
 MOST = 600  # sockets with a token
-MOST_LINGERING = 500  # sockets that wait for being closed
-LINGER = 3.0  # seconds from being put out to being closed
+MOST_LINGERING = 500  # sockets that wait to be closed
+LINGER = 3.0  # seconds from being dropped to being closed
 
 LEFT, TIMED_OUT, REFUSED, NO_ROOM = 1000, 1001, 1008, 1013  # close codes
 
@@ -45,7 +45,7 @@ class Places:
         while len(self._held) > self.most:
             oldest = next(iter(self._held))
             self.leave(oldest)
-            put_out.add(oldest)
+            dropped.add(oldest)
             closing = asyncio.get_running_loop().create_task(close(oldest, NO_ROOM))
             _closing.add(closing)
             closing.add_done_callback(_closing.discard)
@@ -55,10 +55,10 @@ class Places:
         self._held.pop(socket, None)
 
 
-put_out: WeakSet[WebSocket] = WeakSet()  # lost their place
-strangers = Places(MOST_STRANGERS)
-known = Places(MOST)
-_closing: set[asyncio.Task[None]] = set()  # a task that nobody holds may vanish
+dropped: WeakSet[WebSocket] = WeakSet()  # no longer counted nor answered
+without_token = Places(MOST_WITHOUT_TOKEN)
+with_token = Places(MOST)
+_closing: set[asyncio.Task[None]] = set()  # asyncio keeps weak references to tasks only
 _lingering = 0
 
 
@@ -68,7 +68,7 @@ def may_connect(headers: Headers) -> bool:
 
 
 async def close(socket: WebSocket, code: int) -> None:
-    """Close a socket that may be closed already; one that is put out, after a while."""
+    """Close a socket that may be closed already; one that is dropped, after a while."""
     global _lingering
     if code in (REFUSED, NO_ROOM) and _lingering < MOST_LINGERING:
         _lingering += 1

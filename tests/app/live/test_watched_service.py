@@ -136,12 +136,12 @@ def test_what_was_known_stays_when_the_service_is_lost(address: str) -> None:
     }.items():  # fmt: skip
         Scripted.replies[path] = (200, json.dumps(reply).encode())
     watched = WatchedService(Service(address))
-    watched.look()
+    watched.refresh()
     assert (watched.lost, watched.ids(), watched.groups(), watched.operator) == (False, ["a"], ["yard"], True)
     assert (watched.settings(Scope()).zeta, watched.settings(Scope(stream="a")).omega_n) == (2.0, 0.1)
     assert watched.history.label.tolist() == [0, -1]
     Scripted.replies.clear()
-    watched.look()
+    watched.refresh()
     assert watched.lost
     assert (watched.ids(), watched.revision) == (["a"], 4)
 
@@ -155,7 +155,7 @@ def test_a_strange_history_is_no_error(address: str, history: object) -> None:
     Scripted.replies["/v1/streams"] = (200, b'{"streams": [{"stream": "a"}]}')
     Scripted.replies["/v1/streams/a?since=0"] = (200, json.dumps({"history": history}).encode())
     watched = WatchedService(Service(address))
-    watched.look()
+    watched.refresh()
     assert not watched.lost
     assert len(watched.history.frame) <= 1
 
@@ -178,7 +178,7 @@ def test_whatever_a_service_says_can_be_shown(address: str, strange: Any) -> Non
     for path, reply in replies.items():
         Scripted.replies[path] = (200, json.dumps(reply).encode())
     watched = WatchedService(Service(address))
-    watched.look()
+    watched.refresh()
     assert not watched.lost and watched.ids() == ["a"]
     for scope in (Scope(), Scope(group="g"), Scope(stream="a")):
         assert watched.settings(scope) is not None

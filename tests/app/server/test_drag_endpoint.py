@@ -32,7 +32,7 @@ def ask(**message: Any) -> dict[str, Any] | None:
     return None if asked is None else json.loads(anyio.run(asked[0].answer_text, asked[1]))
 
 
-def test_a_hand_is_answered_by_its_own_seat_with_rising_stamps() -> None:
+def test_a_message_is_answered_by_its_own_endpoint_with_rising_numbers() -> None:
     mine, other = opened(), opened()
     assert mine.token != other.token and len(mine.token) >= 32
     first, second = (ask(token=mine.token, controls=CONTROLS, what="else") for _ in range(2))
@@ -48,13 +48,13 @@ def test_a_hand_is_answered_by_its_own_seat_with_rising_stamps() -> None:
      "[" * 5000, '{"token": "' + "a" * drag_endpoint.LONGEST + '"}'],
     ids=lambda text: text[:16],
 )  # fmt: skip
-def test_a_stranger_gets_no_answer(text: str) -> None:
+def test_without_a_valid_token_there_is_no_answer(text: str) -> None:
     taken = opened()
     assert drag_endpoint.read(text) is None
     assert taken.answers == 0
 
 
-def test_a_seat_without_a_page_and_one_whose_session_is_over_answer_nobody() -> None:
+def test_an_endpoint_without_a_page_or_whose_session_is_over_answers_nobody() -> None:
     empty = drag_endpoint.DragEndpoint()
     assert ask(token=empty.token) is None
     left = opened()
@@ -96,7 +96,7 @@ def test_what_is_not_finite_never_leaves() -> None:
         ask(token=odd.token)
 
 
-def test_a_hand_that_was_overtaken_on_the_way_is_not_obeyed() -> None:
+def test_messages_with_an_outdated_sequence_number_are_ignored() -> None:
     state = ConsoleState()
     state.apply_controls({**CONTROLS, "seq": 7, "zeta": 0.5})
     state.apply_controls({**CONTROLS, "seq": 3, "zeta": 2.0})
@@ -106,7 +106,7 @@ def test_a_hand_that_was_overtaken_on_the_way_is_not_obeyed() -> None:
 
 
 @pytest.mark.parametrize("prefix, path", [("", "/knob-drag"), ("/tools/knob/", "/tools/knob/knob-drag")])
-def test_the_line_lies_under_the_servers_prefix(prefix: str, path: str) -> None:
+def test_the_socket_s_path_lies_under_the_servers_prefix(prefix: str, path: str) -> None:
     assert drag_endpoint.route(prefix).path == path
 
 
@@ -178,12 +178,12 @@ def test_a_greeting_opens_the_socket_and_has_no_answer() -> None:
     )
 
 
-def test_who_shows_no_token_in_time_is_put_out_and_who_is_silent_for_long_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_without_a_token_in_time_or_silent_for_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket_limits, "FIRST_TOKEN", 0.05)
     taken = opened()
-    stranger, page = Page(), Page({"token": taken.token})
-    meet(stranger, page, seconds=0.12)
-    assert (stranger.closed, page.closed) == (socket_limits.REFUSED, socket_limits.LEFT)
+    tokenless, page = Page(), Page({"token": taken.token})
+    meet(tokenless, page, seconds=0.12)
+    assert (tokenless.closed, page.closed) == (socket_limits.REFUSED, socket_limits.LEFT)
     monkeypatch.setattr(socket_limits, "IDLE", 0.2)
     page = Page({"token": taken.token})
     meet(page, seconds=0.5)
@@ -216,23 +216,23 @@ def test_pages_of_other_sites_and_other_names_are_refused(origin: str | None, ho
     assert page.accepted == allowed
 
 
-def test_of_too_many_sockets_the_one_that_was_silent_for_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_too_many_sockets_the_one_that_was_silent_for_longest_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = opened()
     pages = [Page({"token": taken.token}) for _ in range(5)]
     meet(*pages)
     left = 5 - socket_limits.MOST_PER_ENDPOINT
     assert [page.closed == socket_limits.NO_ROOM for page in pages] == [True] * left + [False] * (5 - left)
-    monkeypatch.setattr(socket_limits.strangers, "most", 3)
-    strangers = [Page() for _ in range(5)]
-    meet(*strangers)
-    assert [page.closed == socket_limits.NO_ROOM for page in strangers] == [True] * 2 + [False] * 3
-    assert len(socket_limits.strangers) == len(socket_limits.known) == len(taken.sockets) == 0
+    monkeypatch.setattr(socket_limits.without_token, "most", 3)
+    tokenless = [Page() for _ in range(5)]
+    meet(*tokenless)
+    assert [page.closed == socket_limits.NO_ROOM for page in tokenless] == [True] * 2 + [False] * 3
+    assert len(socket_limits.without_token) == len(socket_limits.with_token) == len(taken.sockets) == 0
 
 
 def test_a_hundred_messages_of_one_session_wait_in_no_thread() -> None:
     """One session's answer is slow; another's is made meanwhile, and no thread waits."""
-    turn, go = drag_endpoint.Turn(), threading.Event()
-    slow, also_slow, quick = drag_endpoint.DragEndpoint(turn), drag_endpoint.DragEndpoint(turn), opened()
+    lock, go = drag_endpoint.AnswerLock(), threading.Event()
+    slow, also_slow, quick = drag_endpoint.DragEndpoint(lock), drag_endpoint.DragEndpoint(lock), opened()
     slow.reply = also_slow.reply = lambda request, answer, server_ms: {"went": go.wait(30)}
     slow._server_ms = also_slow._server_ms = 2 * drag_endpoint.SLOW  # as their last answers told
 

@@ -39,7 +39,9 @@ def test_a_visit_leaves_nothing_behind() -> None:
     visit: Any = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60).run()
     assert not visit.exception
     state = visit.session_state
-    parts = [weakref.ref(state[name]) for name in ("console_state", "console_controller", "console_endpoint", "turn")]
+    parts = [
+        weakref.ref(state[name]) for name in ("console_state", "console_controller", "console_endpoint", "answer_lock")
+    ]
     garbage_collector.freeze()
     del visit, state
     garbage_collector.freeze()
