@@ -135,7 +135,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield made_streams.assets(tmp_path_factory.mktemp("made") / "assets")
 
 
-def test_a_drag_follows_the_hand(assets: Path) -> None:
+def test_the_display_follows_a_drag(assets: Path) -> None:
     faults: list[str] = []
     with real.browser() as chrome:
         with real.served(real.ROOT / "app" / "main.py", KNOB_ASSETS=str(assets)) as app:

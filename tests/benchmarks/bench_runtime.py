@@ -79,7 +79,7 @@ def test_a_million_steps_neither_drift_nor_grow():
     assert more_kb <= 1024 and more_objects <= 10
 
 
-def test_a_minute_of_wild_hands():
+def test_a_minute_of_wild_turning():
     path = Path(__file__).parents[1] / "knob_core" / "test_runtime.py"
     spec = importlib.util.spec_from_file_location("runtime_checks", path)
     assert spec is not None and spec.loader is not None

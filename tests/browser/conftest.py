@@ -31,7 +31,7 @@ def app(server: real.Served) -> str:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def full_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the app with made-up predictions and result tables too: what the other pages read."""
     if real.chromium() is None:
         pytest.skip(real.HOW)

@@ -43,8 +43,8 @@ def every_popover(page: Any) -> None:
 
 @SCHEMES
 @pytest.mark.parametrize("name", READING)
-def test_pages_of_text(chrome: Any, house: str, name: str, scheme: str) -> None:
-    with opened(chrome, f"{house}/{name}", color_scheme=scheme) as page:
+def test_pages_of_text(chrome: Any, full_app: str, name: str, scheme: str) -> None:
+    with opened(chrome, f"{full_app}/{name}", color_scheme=scheme) as page:
         page.get_by_role("heading", name=READING[name]).wait_for()
         for summary in page.locator("summary").all():
             summary.click()
@@ -53,8 +53,8 @@ def test_pages_of_text(chrome: Any, house: str, name: str, scheme: str) -> None:
 
 
 @SCHEMES
-def test_calibration(chrome: Any, house: str, scheme: str) -> None:
-    with opened(chrome, f"{house}/calibration", color_scheme=scheme) as page:
+def test_calibration(chrome: Any, full_app: str, scheme: str) -> None:
+    with opened(chrome, f"{full_app}/calibration", color_scheme=scheme) as page:
         before = drawn(page)
         fine(page)
         page.get_by_role("button", name="off", exact=True).click()
@@ -70,8 +70,8 @@ def test_calibration(chrome: Any, house: str, scheme: str) -> None:
 
 
 @SCHEMES
-def test_console(chrome: Any, house: str, scheme: str) -> None:
-    with opened(chrome, house, color_scheme=scheme) as page:
+def test_console(chrome: Any, full_app: str, scheme: str) -> None:
+    with opened(chrome, full_app, color_scheme=scheme) as page:
         page.wait_for_selector(".display[data-updates]")
         fine(page)
         every_popover(page)
@@ -81,12 +81,12 @@ def test_console(chrome: Any, house: str, scheme: str) -> None:
 
 
 @SCHEMES
-def test_your_stream(chrome: Any, house: str, scheme: str, tmp_path: Path) -> None:
+def test_your_stream(chrome: Any, full_app: str, scheme: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(rng.integers(0, 10, 4), 60).reshape(4, 60)
     logits = rng.normal(0, 1, (4, 60, 10)) + 4 * np.eye(10)[labels]
     np.savez(tmp_path / "mine.npz", logits=logits.astype(np.float32), labels=labels)
-    with opened(chrome, f"{house}/your_stream", color_scheme=scheme) as page:
+    with opened(chrome, f"{full_app}/your_stream", color_scheme=scheme) as page:
         page.get_by_text("Forget this stream").wait_for()
         fine(page)
         page.locator("input[type=file]").set_input_files(tmp_path / "mine.npz")

@@ -1,4 +1,4 @@
-"""Calibration in a real browser: it follows a drag without a blink, picks by pointer and keyboard, and is one house."""
+"""Calibration in a real browser: it follows a drag without a blink, picks by pointer and keyboard, shares its knobs."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def drag(page: Any, name: str, seconds: float) -> None:
     page.mouse.up()
 
 
-def test_it_follows_a_drag_without_a_blink_and_without_a_rerun_of_the_script(chrome: Any, house: str) -> None:
-    with opened(chrome, f"{house}/calibration") as page:
+def test_it_follows_a_drag_without_a_blink_and_without_a_rerun_of_the_script(chrome: Any, full_app: str) -> None:
+    with opened(chrome, f"{full_app}/calibration") as page:
         before = drawn(page)
         ece = page.locator('.card[data-id="ece_deb"] strong').inner_text()
         figures = page.locator(".figure-sheet figure").count()
@@ -67,8 +67,8 @@ def test_it_follows_a_drag_without_a_blink_and_without_a_rerun_of_the_script(chr
         page.locator('.card[data-id="ece_deb"] strong').filter(has_not_text=ece).wait_for()
 
 
-def test_a_cell_by_keyboard_a_bin_by_pointer_and_the_pictures_in_them(chrome: Any, house: str) -> None:
-    with opened(chrome, f"{house}/calibration?cells=knob-ode~0~brightness.contrast~12") as page:
+def test_a_cell_by_keyboard_a_bin_by_pointer_and_the_pictures_in_them(chrome: Any, full_app: str) -> None:
+    with opened(chrome, f"{full_app}/calibration?cells=knob-ode~0~brightness.contrast~12") as page:
         drawn(page)
         cells = page.locator('figure[data-figure="ece"] canvas')
         cells.focus()
@@ -87,8 +87,8 @@ def test_a_cell_by_keyboard_a_bin_by_pointer_and_the_pictures_in_them(chrome: An
         page.get_by_role("heading", name="Pictures: confidence").wait_for()
 
 
-def test_the_knobs_are_the_same_on_every_page(chrome: Any, house: str) -> None:
-    with opened(chrome, f"{house}/calibration?z=0.3&w=0.2") as page:
+def test_the_knobs_are_the_same_on_every_page(chrome: Any, full_app: str) -> None:
+    with opened(chrome, f"{full_app}/calibration?z=0.3&w=0.2") as page:
         before = drawn(page)
         dial = knob(page, "ωₙ")
         assert dial.get_attribute("aria-valuenow") == "0.2"
@@ -111,9 +111,9 @@ def test_the_knobs_are_the_same_on_every_page(chrome: Any, house: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 820])
-def test_it_fits_screens_and_tablets_light_and_dark(chrome: Any, house: str, scheme: str, width: int) -> None:
+def test_it_fits_screens_and_tablets_light_and_dark(chrome: Any, full_app: str, scheme: str, width: int) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 1100}}
-    with opened(chrome, f"{house}/calibration", **options) as page:
+    with opened(chrome, f"{full_app}/calibration", **options) as page:
         drawn(page)
         for canvas in page.locator(".figure-sheet canvas").all():
             assert len(canvas.get_attribute("aria-label") or "") > 20

@@ -223,7 +223,7 @@ def test_another_stream_ends_live_mode(console: Any) -> None:
     assert np.isfinite(unpack(message(console)["scope"]["data"][4]["y"])).all()
 
 
-def test_a_knob_in_the_hand_obeys_the_hand(console: Any) -> None:
+def test_a_held_knob_follows_the_pointer_only(console: Any) -> None:
     """Python may move the knobs while one is held: that one stays under the hand, the other goes."""
     box = knob(console, "ζ").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -28,8 +28,8 @@ def told(page: Any, charts: int) -> None:
 
 
 @SCHEMES
-def test_results(chrome: Any, house: str, scheme: str) -> None:
-    with opened(chrome, f"{house}/results?z=0.3", color_scheme=scheme) as page:
+def test_results(chrome: Any, full_app: str, scheme: str) -> None:
+    with opened(chrome, f"{full_app}/results?z=0.3", color_scheme=scheme) as page:
         page.get_by_role("heading", name="Table 1").wait_for()
         told(page, 3)
         page.get_by_text("does not hold").first.wait_for(state="attached")  # the last table
@@ -40,25 +40,25 @@ def test_results(chrome: Any, house: str, scheme: str) -> None:
 
 
 @SCHEMES
-def test_learning(chrome: Any, house: str, scheme: str) -> None:
-    with opened(chrome, f"{house}/learning", color_scheme=scheme) as page:
+def test_learning(chrome: Any, full_app: str, scheme: str) -> None:
+    with opened(chrome, f"{full_app}/learning", color_scheme=scheme) as page:
         page.get_by_role("heading", name="Does the gate learn whom to trust?").wait_for()
         told(page, 4)
         page.get_by_text("Does it lean towards the better branch?").wait_for()
 
 
 @SCHEMES
-def test_about(chrome: Any, house: str, scheme: str) -> None:
-    with opened(chrome, f"{house}/about", color_scheme=scheme) as page:
+def test_about(chrome: Any, full_app: str, scheme: str) -> None:
+    with opened(chrome, f"{full_app}/about", color_scheme=scheme) as page:
         page.get_by_role("heading", name="This installation").wait_for()
         page.locator(".katex").nth(2).wait_for()
         assert page.locator(".katex-error").count() == 0
 
 
-def test_lessons_equations_are_rendered(chrome: Any, house: str) -> None:
+def test_lessons_equations_are_rendered(chrome: Any, full_app: str) -> None:
     from app.lessons import course
 
-    with opened(chrome, f"{house}/lessons") as page:
+    with opened(chrome, f"{full_app}/lessons") as page:
         for lesson in course().values():
             page.get_by_role("button", name=lesson.short).click()
             page.get_by_role("heading", name=lesson.title).wait_for()

@@ -56,8 +56,8 @@ def test_console(chrome: Any, app: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["calibration", "learning", "results", "your_stream", "about"])
-def test_other_pages(chrome: Any, house: str, name: str) -> None:
-    with opened(chrome, f"{house}/{name}") as page:
+def test_other_pages(chrome: Any, full_app: str, name: str) -> None:
+    with opened(chrome, f"{full_app}/{name}") as page:
         if name == "calibration":
             drawn(page)
         for width, height in SIZES:

@@ -47,7 +47,7 @@ def test_the_page_tells_equation_architecture_citation_device_and_versions(page:
         assert found[name] == version(name)
 
 
-def test_every_module_of_the_house_exists(page: AppTest) -> None:
+def test_every_module_of_the_architecture_exists(page: AppTest) -> None:
     import re
 
     row = next(element.value for element in page.markdown if "| step | where |" in element.value)

@@ -366,7 +366,7 @@ def test_no_stream_can_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert at.selectbox(key="menu_corruption_0")
 
 
-def test_a_damaged_film_costs_the_film_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_film_strip_costs_the_strip_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def damaged(*_: Any, **__: Any) -> Any:
         raise ValueError("films/shot_noise-step.webp is damaged")

@@ -36,7 +36,7 @@ def measures(flips: float) -> StreamMeasures:
     return StreamMeasures(flips, 0.1, 3, 5, 1, 0.8, 0.5, 0.05, 0.01)
 
 
-def test_a_hand_moves_the_knobs() -> None:
+def test_a_message_moves_the_knobs() -> None:
     state = ConsoleState()
     state.apply_controls(CONTROLS)
     assert state.settings == Settings(zeta=0.3, omega_n=1.5, memory="off")
@@ -61,14 +61,14 @@ def test_nothing_from_the_browser_can_break_it(controls: dict[str, Any]) -> None
 
 
 @given(anything)
-def test_a_hand_that_is_none_is_ignored(controls: Any) -> None:
+def test_a_damaged_message_is_ignored(controls: Any) -> None:
     state = ConsoleState()
     state.apply_controls(controls)
     state.apply_view(controls)
     assert replace(state, seq=0) == ConsoleState()
 
 
-def test_a_stale_hand_does_not_undo_a_push() -> None:
+def test_a_message_of_an_older_epoch_does_not_undo_a_value_from_python() -> None:
     state = ConsoleState()
     state.apply_controls(CONTROLS)
     state.set_from_python(Settings(zeta=2.0))
@@ -148,7 +148,7 @@ def test_another_stream_has_nothing_before_it() -> None:
     assert state.before == state.now == measures(3)
 
 
-def test_an_older_look_does_not_come_back_and_a_push_brings_its_own() -> None:
+def test_an_older_view_does_not_come_back_and_a_value_from_python_brings_its_own() -> None:
     state = ConsoleState()
     state.apply_view({**state.view_taken(), "panel": "poles", "seq": 2})
     state.apply_view({**state.view_taken(), "panel": "bode", "seq": 1})
@@ -159,7 +159,7 @@ def test_an_older_look_does_not_come_back_and_a_push_brings_its_own() -> None:
     assert state.settings.frame_rate == 25.0
 
 
-def test_a_deck_that_is_mounted_anew_has_no_hand_on_it() -> None:
+def test_controls_that_are_mounted_anew_are_not_held() -> None:
     state = ConsoleState()
     state.apply_controls({**CONTROLS, "released": False})
     assert not state.released

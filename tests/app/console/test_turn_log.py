@@ -24,7 +24,7 @@ from knob_core.settings import Settings
 from knob_core.uploads import read_logits
 
 
-class Hand:
+class Sender:
     """Turns the knobs of a console, one message each."""
 
     def __init__(self, stream: ShownStream, log: TurnLog | None) -> None:
@@ -37,15 +37,15 @@ class Hand:
         self.controller.update({"controls": dict(self.controls)}, 1, 0.0)
 
 
-def drag(hand: Hand) -> None:
-    hand()
+def drag(send: Sender) -> None:
+    send()
     for zeta in (0.9, 0.7, 0.55):
-        hand(zeta=zeta, released=False)
-    hand(released=True)
-    hand(memory="plain")
-    hand(zeta=1.4, omega_n=0.12)
-    hand(on=False)
-    hand()  # nothing changed
+        send(zeta=zeta, released=False)
+    send(released=True)
+    send(memory="plain")
+    send(zeta=1.4, omega_n=0.12)
+    send(on=False)
+    send()  # nothing changed
 
 
 @pytest.fixture
@@ -54,15 +54,15 @@ def named(scenes: ShownStream) -> ShownStream:
 
 
 def test_nothing_is_recorded_unless_asked(named: ShownStream) -> None:
-    hand = Hand(named, None)
-    drag(hand)
-    assert hand.controller.state.log is None
+    send = Sender(named, None)
+    drag(send)
+    assert send.controller.state.log is None
 
 
 def test_one_row_a_change_with_time_knob_and_value(named: ShownStream) -> None:
     ticks = iter(np.arange(0, 100, 0.25))
     log = TurnLog(clock=lambda: float(next(ticks)))
-    drag(Hand(named, log))
+    drag(Sender(named, log))
     assert [(t.knob, t.value, t.held) for t in log.turns] == [
         ("start", "", False), ("zeta", "0.9", True), ("zeta", "0.7", True), ("zeta", "0.55", True),
         ("released", "", False), ("memory", "plain", False), ("zeta+omega_n", "1.4+0.12", False),
@@ -78,10 +78,10 @@ def test_one_row_a_change_with_time_knob_and_value(named: ShownStream) -> None:
 
 def test_a_file_is_read_as_it_was_written_and_gives_the_same_figures(named: ShownStream) -> None:
     log = TurnLog()
-    hand = Hand(named, log)
-    drag(hand)
-    hand.controller.state.set_from_python(Settings(zeta=0.8, weights=Attentive(a=0.3), temperature=1.7))
-    hand()
+    send = Sender(named, log)
+    drag(send)
+    send.controller.state.set_from_python(Settings(zeta=0.8, weights=Attentive(a=0.3), temperature=1.7))
+    send()
     text = log.csv_text()
     turns = read(text.encode())
     assert [replace(t, measures=None) for t in turns] == [replace(t, measures=None) for t in log.turns]
@@ -92,16 +92,16 @@ def test_a_file_is_read_as_it_was_written_and_gives_the_same_figures(named: Show
 
 def test_a_live_run_is_replayed_turn_by_turn(named: ShownStream) -> None:
     log = TurnLog()
-    hand = Hand(named, log)
-    hand()
-    hand(live=True, playing=True)
+    send = Sender(named, log)
+    send()
+    send(live=True, playing=True)
     asked = 0
     for step, zeta in enumerate((1.0, 1.0, 0.3, 0.3, 2.0, 2.0, 2.0, 0.6)):
         asked += 7 if step % 2 else 31  # in all more than a sweep of the screen
-        hand(frames_requested=asked, zeta=zeta)
-    hand(live=False, playing=False)
-    hand(live=True, playing=True, frames_requested=asked)
-    hand(frames_requested=asked + 20, zeta=1.1)
+        send(frames_requested=asked, zeta=zeta)
+    send(live=False, playing=False)
+    send(live=True, playing=True, frames_requested=asked)
+    send(frames_requested=asked + 20, zeta=1.1)
     turns = read(log.csv_text().encode())
     assert [t.knob for t in turns] == ["start", "live", "zeta", "zeta", "zeta", "live", "live", "zeta"]
     assert asked > named.frames and turns[4].live is not None and turns[4].live[1] == asked
@@ -112,7 +112,7 @@ def test_a_live_run_is_replayed_turn_by_turn(named: ShownStream) -> None:
 
 def test_a_changed_figure_is_named(named: ShownStream) -> None:
     log = TurnLog()
-    drag(Hand(named, log))
+    drag(Sender(named, log))
     assert log.turns[2].measures is not None
     log.turns[2] = replace(log.turns[2], measures=replace(log.turns[2].measures, flips=99.0))
     found = [r.differing for r in replay(read(log.csv_text().encode()), lambda source: named)]
@@ -121,10 +121,10 @@ def test_a_changed_figure_is_named(named: ShownStream) -> None:
 
 def test_the_log_ends_when_it_is_full(named: ShownStream) -> None:
     log = TurnLog()
-    hand = Hand(named, log)
-    hand()
+    send = Sender(named, log)
+    send()
     log.turns *= MOST
-    hand(zeta=0.2)
+    send(zeta=0.2)
     assert len(log.turns) == MOST and log.full
 
 
@@ -135,7 +135,7 @@ def test_the_log_ends_when_it_is_full(named: ShownStream) -> None:
 ])  # fmt: skip
 def test_a_spoiled_file_is_refused_with_its_cause(named: ShownStream, spoiled: Any) -> None:
     log = TurnLog()
-    drag(Hand(named, log))
+    drag(Sender(named, log))
     made = spoiled(log.csv_text())
     with pytest.raises(ValueError, match=r"expected|cannot be used|not UTF-8|not CSV"):
         read(made if isinstance(made, bytes) else made.encode())
@@ -162,8 +162,8 @@ def test_the_command_replays_turns_on_a_file_and_on_a_stream_that_ships(
     assert key is not None
     shipped = stream_sources.shipped_stream(key, home.image)
     log = TurnLog()
-    drag(Hand(own, log))
-    drag(Hand(shipped, log))
+    drag(Sender(own, log))
+    drag(Sender(shipped, log))
     (tmp_path / "turns.csv").write_text(log.csv_text())
     assert main([str(tmp_path / "turns.csv"), "--upload", str(tmp_path / "mine.npz")]) == 0
     assert f"{len(log.turns)} turns" in (said := capsys.readouterr().out) and "all figures are the same" in said

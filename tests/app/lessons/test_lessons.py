@@ -202,7 +202,7 @@ def test_pumping_blows_up_the_papers_coordinates_and_never_ours() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(zeta=st.floats(0, 3), omega_n=st.floats(0.02, 3), rhythm=st.floats(1, 30))
-def test_no_hand_can_pump_our_coordinates(zeta: float, omega_n: float, rhythm: float) -> None:
+def test_no_turning_can_pump_our_coordinates(zeta: float, omega_n: float, rhythm: float) -> None:
     numbers = pumping.Numbers(omega_n, 1.0, 2.0)
     assert pumping.both(numbers, {"zeta": zeta, "rhythm": rhythm})[1].max() <= 1 + 1e-12
     still = gate.run(np.zeros(50), zeta, omega_n, state=np.array([1.0, 0.0]))[0]
