@@ -109,8 +109,7 @@ def test_the_knobs_are_the_same_on_every_page(chrome: Any, full_app: str) -> Non
         assert knob(page, "ωₙ").get_attribute("aria-valuenow") == "0.02"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 820])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 820)])
 def test_it_fits_screens_and_tablets_light_and_dark(chrome: Any, full_app: str, scheme: str, width: int) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 1100}}
     with opened(chrome, f"{full_app}/calibration", **options) as page:

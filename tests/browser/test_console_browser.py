@@ -384,18 +384,9 @@ def test_a_hostile_link_is_named_and_harmless(app: str, page: Any) -> None:
     drag(page, "ζ", 0.4)
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"1\nnan\n3\n", "line 2: 'nan' is not a severity"),
-        (b"", "empty"),
-        (b"\x00\x01\x02\xff" * 50, "not UTF-8 text"),
-        (b"1\n" * 200_000, "more than"),
-        (b"a,b\n1,2\n", "none is headed 'severity'"),
-    ],
-    ids=["nan", "empty", "binary", "huge", "columns"],
-)
-def test_bad_uploads_are_named(console: Any, content: bytes, says: str) -> None:
+def test_a_bad_upload_is_named_and_the_knobs_go_on(console: Any) -> None:
+    """One of the bad files that tests/app/app_pages/test_console_page.py uploads without a browser."""
+    content, says = b"1\n" * 200_000, "more than"
     console.get_by_role("button", name="Shape", exact=True).click()
     files = [{"name": "mine.csv", "mimeType": "text/csv", "buffer": content}]
     console.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(files)
@@ -511,9 +502,9 @@ def test_touch(app: str, chrome: Any) -> None:
     context.close()
 
 
-@pytest.mark.parametrize(("width", "height"), [(820, 1180), (1024, 768), (1280, 800), (1920, 1080)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height", "scheme"), [(820, 1180, "dark"), (1920, 1080, "light")])
 def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, scheme: str) -> None:
+    """Opened at that size; tests/browser/test_screens.py goes through more of them."""
     page = chrome.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     open_console(page, app)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

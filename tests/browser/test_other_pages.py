@@ -9,8 +9,6 @@ from pages import opened, settle
 
 pytestmark = pytest.mark.browser
 
-SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
-
 
 def told(page: Any, charts: int) -> None:
     """Every chart has a text for those who cannot see it."""
@@ -27,9 +25,8 @@ def told(page: Any, charts: int) -> None:
         assert len(words.strip()) > 20
 
 
-@SCHEMES
-def test_results(chrome: Any, full_app: str, scheme: str) -> None:
-    with opened(chrome, f"{full_app}/results?z=0.3", color_scheme=scheme) as page:
+def test_results(chrome: Any, full_app: str) -> None:
+    with opened(chrome, f"{full_app}/results?z=0.3") as page:
         page.get_by_role("heading", name="Table 1").wait_for()
         told(page, 3)
         page.get_by_text("does not hold").first.wait_for(state="attached")  # the last table
@@ -39,17 +36,15 @@ def test_results(chrome: Any, full_app: str, scheme: str) -> None:
         page.wait_for_url("**z=0.3**")  # the knobs travel with the link
 
 
-@SCHEMES
-def test_learning(chrome: Any, full_app: str, scheme: str) -> None:
-    with opened(chrome, f"{full_app}/learning", color_scheme=scheme) as page:
+def test_learning(chrome: Any, full_app: str) -> None:
+    with opened(chrome, f"{full_app}/learning") as page:
         page.get_by_role("heading", name="Does the gate learn whom to trust?").wait_for()
         told(page, 4)
         page.get_by_text("Does it lean towards the better branch?").wait_for()
 
 
-@SCHEMES
-def test_about(chrome: Any, full_app: str, scheme: str) -> None:
-    with opened(chrome, f"{full_app}/about", color_scheme=scheme) as page:
+def test_about(chrome: Any, full_app: str) -> None:
+    with opened(chrome, f"{full_app}/about") as page:
         page.get_by_role("heading", name="This installation").wait_for()
         page.locator(".katex").nth(2).wait_for()
         assert page.locator(".katex-error").count() == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import time
 import urllib.request
@@ -18,18 +17,12 @@ pytestmark = pytest.mark.browser
 NGINX = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def behind(app: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the app through the proxy."""
     if NGINX is None:
         pytest.skip("needs nginx: apt-get install nginx-light")
-    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    folder, port = tmp_path_factory.mktemp("nginx"), real.free_port()
     site = (real.ROOT / "docs" / "nginx.conf").read_text()
     site = site.replace("BACKEND/", app.removeprefix("http://") + "/").replace(
         "listen LISTEN", f"listen 127.0.0.1:{port}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -29,9 +28,7 @@ class Server:
     """The app on one port, whenever it runs."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = real.free_port()
         self.url, self.folder = f"http://127.0.0.1:{self.port}", folder
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -9,7 +9,8 @@ from pages import drawn, opened, settle
 
 pytestmark = pytest.mark.browser
 
-SIZES = [(360, 740), (640, 400), (700, 900), (768, 1024), (1280, 720), (1920, 1080), (2560, 1440)]  # 640: 1280 at 200 %
+SIZES = [(360, 740), (640, 400), (700, 900), (768, 1024), (1024, 768), (1280, 720), (1280, 800),
+         (1920, 1080), (2560, 1440)]  # 640: 1280 at 200 %  # fmt: skip
 OUTSIDE = """() => {
   const found = [];
   const walk = (root) => {

@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 from knob_core.assets import ROOT
-from tools.screenshots import HOW, Served, browser, chromium, served
+from tools.screenshots import HOW, Served, browser, chromium, free_port, served
 
-__all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "knob", "message", "open_console",
-           "served", "settle", "value"]  # fmt: skip
+__all__ = ["HOW", "PATIENCE", "ROOT", "Served", "browser", "chromium", "drag", "free_port", "knob", "message",
+           "open_console", "served", "settle", "value"]  # fmt: skip
 
 PATIENCE = 120_000  # milliseconds: a busy machine is slow, not wrong
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,13 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from knob_core.assets import ROOT
-from tools.screenshots import end_with_parent
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from tools.screenshots import end_with_parent, free_port
 
 
 @dataclass

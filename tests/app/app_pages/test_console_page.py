@@ -409,9 +409,11 @@ def upload(at: AppTest, key: str, content: bytes, name: str) -> AppTest:
         (b"", "empty"),
         (b"\x00\x01\xff" * 9, "not UTF-8"),
         (b"1\n" * 3001, "at most 3000 frames"),
+        (b"1\n" * 200_000, "more than"),
         (b"1\n9\n", "line 2"),
+        (b"a,b\n1,2\n", "none is headed 'severity'"),
     ],
-    ids=["nan", "empty", "binary", "long", "range"],
+    ids=["nan", "empty", "binary", "long", "huge", "range", "columns"],
 )
 def test_bad_severities_are_named(assets: Path, content: bytes, says: str) -> None:
     at = opened()
