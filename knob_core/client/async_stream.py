@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from knob_core.client.stream import MOST_REPLIES
-from knob_core.client.stream_session import Lost, Session, refused_for_good, waits
+from knob_core.client.stream_session import Lost, Session, answer_to, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
 
@@ -37,13 +37,8 @@ class AsyncStream:
         """One frame's answer. Raises ValueError with the service's words where the frame is refused."""
         number = await self.send(frame, elapsed=elapsed, time=time)
         while True:
-            reply = await self.reply()
-            if reply["type"] == "answer" and reply["frame"] == number:
-                return reply
-            if reply["type"] == "refused" and reply["frame"] in (number, None):
-                raise ValueError(reply["cause"])
-            if reply["type"] == "dropped" and number in reply["frames"]:
-                raise ValueError(reply["cause"])
+            if (answer := answer_to(number, await self.reply())) is not None:
+                return answer
 
     async def run(self, frames: Iterable[Any]) -> AsyncIterator[Reply]:
         """Many frames, several on their way at a time: the reply to each, in order."""

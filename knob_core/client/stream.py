@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from knob_core.client.stream_session import Lost, Session, refused_for_good, waits
+from knob_core.client.stream_session import Lost, Session, answer_to, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
 MOST_WAITING = 64  # frames without an answer; then sending waits
@@ -35,13 +35,8 @@ class Stream:
         """One frame's answer. Raises ValueError with the service's words where the frame is refused."""
         number = self.send(frame, elapsed=elapsed, time=time)
         while True:
-            reply = self.reply()
-            if reply["type"] == "answer" and reply["frame"] == number:
-                return reply
-            if reply["type"] == "refused" and reply["frame"] in (number, None):
-                raise ValueError(reply["cause"])
-            if reply["type"] == "dropped" and number in reply["frames"]:
-                raise ValueError(reply["cause"])
+            if (answer := answer_to(number, self.reply())) is not None:
+                return answer
 
     def run(self, frames: Iterable[Any]) -> Iterator[Reply]:
         """Many frames, several on their way at a time: the reply to each, in order."""

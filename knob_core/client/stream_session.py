@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 
 from knob_core.serving.access import is_local
-from knob_core.serving.messages import PROTOCOL, Header, Hello, Kind, Reply, pack
+from knob_core.serving.messages import PROTOCOL, Answer, Header, Hello, Kind, Reply, pack
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
 
@@ -190,6 +190,17 @@ class Session:
         self.told = max(self.told, number)
         cause = "the connection broke before the answer arrived; the frame is in the stream's state"
         return {"type": "refused", "stream": self.id, "frame": number, "cause": cause, "code": "full"}
+
+
+def answer_to(number: int, reply: Reply) -> Answer | None:
+    """The reply where it is the frame's answer, None where it is about another one; ValueError where it was refused."""
+    if reply["type"] == "answer" and reply["frame"] == number:
+        return reply
+    if reply["type"] == "refused" and reply["frame"] in (number, None):
+        raise ValueError(reply["cause"])
+    if reply["type"] == "dropped" and number in reply["frames"]:
+        raise ValueError(reply["cause"])
+    return None
 
 
 def waits(give_up: float) -> Any:
