@@ -82,8 +82,8 @@ def build(n: Numbers) -> Lesson:
         units=(
             "u is where the gate is, u* (the command) where it should be; a dot is a rate of change, two dots the "
             "rate of that. ζ (say: zeta), the damping, is a plain number. ωₙ (say: omega n), the natural frequency, "
-            "says how fast the spring pulls, in radians per frame; a full swing is 2π radians, about 6.3. You do not "
-            "need the equation to do this lesson."
+            "says how fast the spring pulls, in radians per frame (rad/frame); a full swing is 2π radians, about 6.3. "
+            "You do not need the equation to do this lesson."
         ),
         validity=(
             "The equation describes a movement without gaps; the gate moves once a frame, and the plot joins the "
@@ -108,8 +108,8 @@ def build(n: Numbers) -> Lesson:
             "at least three times. Let the knob go: then it is checked."
         ),
         hints=(
-            "Drag the dial named damping downwards, or press the arrow keys while it has the focus. The card above "
-            "the figure shows the overshoot.",
+            "Drag the dial named damping downwards; or click it, and press the arrow keys. The card above the figure "
+            "shows the overshoot.",
             "With Shift the steps are ten times finer; you can also type a number beside the dial.",
             "Leave ωₙ alone: it changes how fast the gate swings, and hardly how far.",
         ),

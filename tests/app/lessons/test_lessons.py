@@ -220,6 +220,7 @@ def test_the_first_lesson_has_no_word_that_it_does_not_explain() -> None:
     meanings = [meaning for _, meaning in glossary.words(lesson)]
     for words in (*glossary.texts(lesson), *meanings, lesson.validity, lesson.meaning, lesson.prediction.why):
         assert not re.search(JARGON, words), words
+    assert "radians per frame (rad/frame)" in lesson.units  # the unit beside the dial's value when it is done
     listed = " ".join(word for word, _ in glossary.words(lesson))
     for word in (
         "frame",
