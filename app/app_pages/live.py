@@ -21,7 +21,7 @@ EVERY = 1.0  # s between two refreshes
 TIMEOUT = 3.0  # s that a refresh waits for the service
 MOST_ROWS = 50  # of the table; the menu has all streams
 COMMANDS = """
-There is a service in two commands, each in a terminal of its own:
+No service yet? Two commands start one, with eight made cameras; each needs a terminal of its own:
 
     knob serve knob-ode-s0
     knob demo-cameras --streams 8
@@ -68,7 +68,7 @@ def form() -> None:
         right.form_submit_button("Attach", type="primary", width="stretch", on_click=attach)
     if st.session_state.get("live_problem"):
         st.error(escape_markdown(st.session_state["live_problem"]), icon=":material/error:")
-        st.markdown(COMMANDS)
+    st.markdown(COMMANDS)
 
 
 @st.fragment(run_every=EVERY, key="live")
