@@ -81,8 +81,7 @@ def evaluate(
 
 def _knobs(member: Member) -> dict[str, float]:
     knobs = getattr(member.model, "knobs", None)
-    found = {} if knobs is None else {"zeta": round(knobs.zeta, 6), "omega_n": round(knobs.omega_n, 6)}
-    return found | ({"trim": member.trim} if member.trim else {})
+    return {} if knobs is None else {"zeta": round(knobs.zeta, 6), "omega_n": round(knobs.omega_n, 6)}
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -2,7 +2,7 @@
 
 A model ships only when half precision leaves its accuracy on the sample as it was, and replaces one that ships only
 where it is not worse on the held-out training images (`--even-if-worse` does it all the same).
-A run that `train.trim` has fitted to static memory ships as fitted. Rivals that only stand in tables do not ship.
+Rivals that only stand in tables do not ship.
 """
 
 from __future__ import annotations
@@ -78,9 +78,8 @@ def work(runs: Path, even_if_worse: bool = False) -> None:
         raise FileNotFoundError(f"no finished run under {runs}")
     refused = []
     for path in finished:
-        trimmed = path.with_name("trimmed.safetensors")  # made by train.trim
         try:
-            ship(trimmed if trimmed.is_file() else path, even_if_worse=even_if_worse)
+            ship(path, even_if_worse=even_if_worse)
         except Worse as error:  # the others may still ship
             refused.append(str(error))
     if refused:

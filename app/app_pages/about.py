@@ -132,7 +132,7 @@ def this_installation() -> None:
     if used is None:
         st.markdown(
             f"**Checkpoint:** {name}: no file. Only shipped streams can be shown; "
-            "`python -m train.fit --recipe pocket --all` trains the models."
+            "`python -m train.fit --recipe robust --all` trains the models."
         )
     else:
         knobs = "" if used.knobs is None else f"; trained ζ {used.knobs[0]:g}, ωₙ {used.knobs[1]:g} rad/frame"

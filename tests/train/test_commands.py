@@ -85,7 +85,6 @@ def test_no_command_was_lost() -> None:
         "evaluate",
         "library",
         "export",
-        "trim",
         "ship",
         "cost",
         "corrupt",

@@ -257,7 +257,7 @@ def test_errors_and_differences_belong_to_the_summary(done: Path) -> None:
         assert row.value == pytest.approx(summary.loc[(row.method, row.scope, row.output), row.score], abs=2e-5)
     assert (errors["error"] >= 0).all()
     differences = result_tables.read(done / "results" / "differences.csv")
-    assert set(differences["method"]) == {"knob-ia", "ode-lite", "knob-ode"}
+    assert set(differences["method"]) == set(GATED)
     chosen = differences.query("method == 'knob-ode' and output == 'settled' and scope == '3 of 19' and seed == 'all'")
     for rival, other in (
         ("constant gate", ("knob-ode", "constant")),

@@ -48,15 +48,6 @@ def test_nothing_finished_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "no finished run" in capsys.readouterr().err
 
 
-def test_a_trimmed_run_ships_as_trimmed(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trimmed = finished.with_name("trimmed.safetensors")
-    checkpoint.save(checkpoint.load(finished), trimmed, {"seed": 2, "trim": {"offset": -1.0}})
-    shipped: list[Path] = []
-    monkeypatch.setattr(ship, "ship", lambda path, even_if_worse: shipped.append(path))
-    assert ship.main(["--runs", str(tmp_path / "runs")]) == 0
-    assert shipped == [trimmed]
-
-
 def test_a_rival_that_only_stands_in_tables_does_not_ship(tmp_path: Path) -> None:
     path = tmp_path / "pocket" / "static-smoothed-s0" / "final.safetensors"
     checkpoint.save(models.build("static", width=8), path, {"seed": 0, "variant": "smoothed"})

@@ -44,7 +44,6 @@ class Member:
     model: GatedClassifier
     encoder: str  # digest of the encoder's weights
     branches: str  # digest of all that its branch outputs depend on
-    trim: float = 0.0  # what train.trim added to u*
     variant: str = ""  # a rival's own way of training; empty for a method of the family
 
     @property
@@ -91,9 +90,8 @@ def load(paths: Sequence[Path], device: str | torch.device = "cpu") -> list[Memb
         header = checkpoint.read_header(path)
         if not isinstance(header.get("seed"), int):
             raise ValueError(f"{path} does not say which seed it was trained with")
-        trim = header.get("trim", {}).get("offset", 0.0)
         own = member(checkpoint.load(path, device), header["seed"])
-        members.append(replace(own, trim=float(trim), variant=str(header.get("variant", ""))))
+        members.append(replace(own, variant=str(header.get("variant", ""))))
     members.sort(key=lambda m: (m.seed, METHODS.index(m.method), m.variant))
     names = [m.name for m in members]
     twice = sorted({name for name in names if names.count(name) > 1})

@@ -16,7 +16,7 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import commands
 from train.measuring.stream_tables import FIRST
-from train.report import filters, markdown_tables, published, readings, readme, rivals, sensitivity
+from train.report import choices, filters, markdown_tables, published, readings, readme, rivals, sensitivity
 from train.report.claims import claims
 from train.report.result_set import Results
 
@@ -43,6 +43,7 @@ def document(results: Results, figures: str) -> str:
         markdown_tables.verdicts(results),
         "## What does not hold",
         honest,
+        *choices.section(results),
         "## Table 1: accuracy and calibration on CIFAR-10-C",
         markdown_tables.main_table(results),
         readings.benchmark(results),

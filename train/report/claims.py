@@ -12,7 +12,7 @@ from knob_core.corruptions import TEST
 from knob_core.methods import DEFAULT, PLAINEST
 from knob_core.metrics.clustered import Estimate
 from train.measuring.comparison_tables import RIVALS
-from train.report import published, rivals
+from train.report import filters, published, rivals
 from train.report.result_set import NAMES, Results
 
 NOISES = ("shot_noise", "gaussian_noise", "impulse_noise")
@@ -27,7 +27,7 @@ class Claim(NamedTuple):
 
 
 def claims(results: Results) -> list[Claim]:
-    parts = (_benchmark, _rivals, _branches, _cost, _e1, _e2, _e3, _streams)
+    parts = (_benchmark, _rivals, _branches, _cost, _e1, _e2, _e3, _streams, _change_streams)
     return [claim for part in parts for claim in part(results)]
 
 
@@ -338,3 +338,36 @@ def trade_off_means(results: Results, family: str) -> Any:
     settings = ["zeta", "omega_n", "min_cutoff", "beta"]
     rows = frame[frame["family"] == family]
     return rows.groupby(settings, dropna=False).mean(numeric_only=True).reset_index()
+
+
+def _change_streams(results: Results) -> Iterator[Claim]:
+    """Attentive memory beside filters that were tuned alike; none where change streams were not measured."""
+    if not results.has(filters.FILE) or not results.has(filters.HOME_FILE):
+        return
+    nearest = {model: filters.nearest_rivals(filters.rows(results, model, "mixed")) for model in filters.MODELS}
+    for model, column, first, what in (
+        (DEFAULT, "ours_less", 1.0, "below every rival at every delay, every seed"),
+        (DEFAULT, "ours_less_high", 1.25, "below every rival from a delay of 1.25 on, by more than chance, every seed"),
+        (PLAINEST, "ours_less", 1.25, "below every rival from a delay of 1.25 on, every seed"),
+    ):
+        rows = nearest[model][nearest[model]["delay"] >= first]
+        row: Any = rows.loc[rows[column].idxmax()]
+        yield Claim(
+            f"Change streams, {filters.MODELS[model]}: excess flips {what}",
+            "difference below 0" if column == "ours_less" else "95 % interval below 0",
+            f"closest: {row['ours_less']:+.2f} [{row['ours_less_low']:+.2f}, {row['ours_less_high']:+.2f}] against "
+            f"{filters.name_of(row['filter'])}, {row['model']}, delay {row['delay']:g}",
+            bool(row[column] < 0),
+        )
+    means = filters.over_seeds(filters.rows(results, DEFAULT, "mixed")).loc["attentive"]
+    calm, nll = float(means[1.5]), float(means["nll"])
+    yield Claim("Change streams: excess flips at a delay of 1.5 frames", "<= 0.55", f"{calm:.2f}", calm <= 0.55)
+    yield Claim("Change streams: NLL of the best setting", "<= 0.545", f"{nll:.3f}", nll <= 0.545)
+    home = results[filters.HOME_FILE]
+    sure = home[home["model"].str.startswith(f"{DEFAULT}-s")].groupby("setting")["sure_wrong"].mean()
+    cusum = next((float(sure[name]) for name in sure.index if name.startswith("CUSUM")), np.nan)
+    ours = float(sure[filters.OURS_AT_HOME])
+    yield Claim(
+        "Change streams: confident errors per 100 frames at home not above CUSUM's at the same delay",
+        f"<= {cusum:.2f}", f"{ours:.2f}", ours <= cusum,
+    )  # fmt: skip

@@ -7,6 +7,8 @@ setting: all together, by corruption, by kind of severity), memory_surface and m
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,7 +20,7 @@ FILE, HOME_FILE, SURFACE_FILE = "change_filters", "change_home", "memory_surface
 ABLATIONS_FILE, GROUPS_FILE, LEARNED_FILE, OUTSIDE_FILE = (
     "change_ablations", "change_groups", "memory_learned", "outside_models",
 )  # fmt: skip
-BARE, OURS_AT_HOME = "without Knob", "attentive memory at home"
+BARE, OURS_AT_HOME, SAME = "without Knob", "attentive memory at home", ", same delay"
 OURS = {"attentive": "**attentive memory**", "attentive-single": "**attentive memory**"}
 MODELS = {"knob-ode": "Knob-ODE's fused logits with u*", "static": "a single classifier (Static), no u*"}
 KINDS = {"mixed": "a cut every 40 frames", "fast": "every 15", "slow": "every 120"}
@@ -80,7 +82,7 @@ def groups(results: Results, model: str, by: str) -> str:
         lines.append([
             str(name).replace("_", " "), number(bare["excess_flips"]),
             f"{number(ours['excess_flips'])} [{number(ours['low'])}, {number(ours['high'])}]",
-            f"{number(others.loc[best, 'excess_flips'])} ({str(best).removesuffix(', same delay')})",
+            f"{number(others.loc[best, 'excess_flips'])} ({str(best).removesuffix(SAME)})",
             f"{number(bare['delay_mean'])} / {number(ours['delay_mean'])} / {number(others.loc[best, 'delay_mean'])}",
             f"{number(100 * bare['accuracy'], 1)} / {number(100 * ours['accuracy'], 1)}",
             f"{number(bare['nll'], 3)} / {number(ours['nll'], 3)}",
@@ -124,12 +126,17 @@ def outside(results: Results) -> str:
     return markdown(["", "NLL", "accuracy %", "excess flips", "delay", "confident errors"], lines)
 
 
+def nearest_rivals(frame: Any) -> Any:
+    """Of every model and delay the row of the rival with the fewest flips."""
+    rivals = frame[~frame["filter"].isin(OURS)]
+    return rivals.loc[rivals.groupby(["model", "delay"])["excess_flips"].idxmin()]
+
+
 def verdict(results: Results, model: str, kind: str) -> str:
     """Seed by seed: at which delays ours is below every rival, and where the interval says so."""
     sentences = []
     for seed_name, frame in rows(results, model, kind).groupby("model"):
-        rivals = frame[~frame["filter"].isin(OURS)]
-        best = rivals.loc[rivals.groupby("delay")["excess_flips"].idxmin()]
+        best = nearest_rivals(frame)
         sure = [f"{row.delay:g}" for row in best.itertuples() if row.ours_less_high < 0]
         below = [f"{row.delay:g}" for row in best.itertuples() if row.ours_less < 0 <= row.ours_less_high]
         not_below = [f"{row.delay:g} ({row.filter})" for row in best.itertuples() if row.ours_less >= 0]
@@ -140,14 +147,14 @@ def verdict(results: Results, model: str, kind: str) -> str:
     return "\n".join(sentences)
 
 
-def likelihood(results: Results) -> str:
+def likelihood(results: Results, models: Sequence[str] = tuple(MODELS)) -> str:
     """Where ours does not win, in words."""
-    means = {model: over_seeds(rows(results, model, "mixed"))["nll"] for model in MODELS}
+    means = {model: over_seeds(rows(results, model, "mixed"))["nll"] for model in models}
     words = []
     for model, nll in means.items():
         own = float(nll[[key for key in nll.index if key in OURS]].iloc[0])
         better = [name_of(str(key)) for key, value in nll.items() if value < own]
-        said = f"lower for {', '.join(better)}" if better else "lowest"
+        said = f"lower for {_and(better)}" if better else "lowest"
         words.append(f"{MODELS[model]}: {own:.3f}, {said}")
     return "NLL of each filter's best setting. " + "; ".join(words) + "."
 
@@ -190,6 +197,57 @@ def trained(results: Results) -> str:
         f"{where}. The likelihood prefers the alert and overdamped end, often the edge of the range; calm is bought "
         "beyond that optimum."
     )
+
+
+def for_operators(results: Results) -> str:
+    """The README's part: every filter at equal delay, and in words where ours wins and where it does not."""
+    means = over_seeds(rows(results, "knob-ode", "mixed")).iloc[::-1]  # calmest first
+    delays = [column for column in means.columns if column != "nll"]
+    lines = [
+        [name_of(str(key)), *(number(row[delay]) for delay in delays), number(row["nll"], 3)]
+        for key, row in means.iterrows()
+    ]
+    head = ["mean delay, frames", *(f"{delay:g}" for delay in delays), "best NLL"]
+    home = results[HOME_FILE]
+    at_home = home[home["model"].str.startswith("knob-ode-s")].groupby("setting").mean(numeric_only=True)
+    bare, ours = at_home.loc[BARE], at_home.loc[OURS_AT_HOME]
+    others = at_home.drop([BARE, OURS_AT_HOME, "plain memory at home"], errors="ignore")["sure_wrong"]
+    words = [
+        f"Without Knob there are {number(bare['excess_flips'], 1)}, at a delay of {number(bare['delay_mean'], 1)}.",
+        *against_the_best(rows(results, "knob-ode", "mixed")),
+        likelihood(results, ("knob-ode",)),
+        f"At the home setting (delay {number(ours['delay_mean'])}) confident errors are {number(ours['sure_wrong'])} "
+        f"per 100 frames, {number(bare['sure_wrong'])} without Knob; at about the same delay: "
+        + ", ".join(f"{name.removesuffix(SAME)} {number(value)}" for name, value in others.items())
+        + ".",
+    ]
+    return markdown(head, lines) + "\n\n" + textwrap.fill(" ".join(words), 120, break_on_hyphens=False)
+
+
+def against_the_best(frame: Any) -> list[str]:
+    """Sentences: at which delays ours is below the best rival in every seed, for sure or not, and where it is not."""
+    sure, below, rest = [], [], []
+    for delay, part in nearest_rivals(frame).groupby("delay"):
+        if (part["ours_less_high"] < 0).all():
+            sure.append(f"{delay:g}")
+        elif (part["ours_less"] < 0).all():
+            below.append(f"{delay:g}")
+        else:
+            seeds = [name.rpartition("-s")[2] for name in part.loc[part["ours_less"] >= 0, "model"]]
+            rest.append(f"{delay:g} (seed {', '.join(seeds)})")
+    said = []
+    if sure:
+        said.append("Attentive memory has fewer flips than the best rival in all seeds, by more than chance (95 % "
+                    f"interval), at a delay of {_and(sure)} frames.")  # fmt: skip
+    if below:
+        said.append(f"At {_and(below)} it has fewer in all seeds, but not in each by more than chance.")
+    if rest:
+        said.append(f"It does not have fewer at {_and(rest)}.")
+    return said
+
+
+def _and(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def section(results: Results, figure: str) -> list[str]:

@@ -1,12 +1,13 @@
-"""The README's table of results, written between its two markers so that it cannot fall behind the files."""
+"""The README's figures, written between pairs of markers so that they cannot fall behind the files."""
 
 from __future__ import annotations
 
 from knob_core import methods
-from train.report import published
+from train.report import filters, published
 from train.report.result_set import NAMES, Results, markdown, number
 
 BEGIN, END = "<!-- results: written by train.report -->", "<!-- end of results -->"
+STREAMS_BEGIN, STREAMS_END = "<!-- change streams: written by train.report -->", "<!-- end of change streams -->"
 
 
 def table(results: Results) -> str:
@@ -32,8 +33,15 @@ def table(results: Results) -> str:
 
 
 def insert(text: str, results: Results) -> str:
-    """The README with its table renewed."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"the README must hold {BEGIN!r} and, after it, {END!r}, once each")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    return f"{before}{BEGIN}\n{table(results)}\n{END}{after}"
+    """The README with its figures renewed; those of change streams where they were measured."""
+    text = _between(text, BEGIN, END, table(results))
+    if results.has(filters.FILE):
+        text = _between(text, STREAMS_BEGIN, STREAMS_END, filters.for_operators(results))
+    return text
+
+
+def _between(text: str, begin: str, end: str, part: str) -> str:
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise ValueError(f"the README must hold {begin!r} and, after it, {end!r}, once each")
+    before, after = text.split(begin)[0], text.split(end)[1]
+    return f"{before}{begin}\n{part}\n{end}{after}"

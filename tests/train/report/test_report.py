@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from knob_core.assets import ROOT
 from knob_core.library import result_tables
+from train import choose
 from train.report import __main__ as report
-from train.report import published, readings, readme
+from train.report import choices, filters, published, readings, readme
 from train.report.claims import calmest, claims
 from train.report.result_set import NAMES, Results, Spread, markdown, number
 
@@ -63,7 +65,8 @@ def test_every_picture_is_there_and_said_in_words(results: Results) -> None:
 
 
 def test_all_methods_seeds_images_and_cells_were_measured(results: Results) -> None:
-    assert len(results["cells"]) == len(results.methods) * len(results.seeds) * 96
+    family = results["cells"]["method"].isin(results.methods)  # the others are rivals
+    assert family.sum() == len(results.methods) * len(results.seeds) * 96
     assert results.note["images"] >= 2000
     assert len(results.methods) == 5
     assert verdict(results, "Everything is measured")
@@ -157,3 +160,33 @@ def test_the_papers_numbers_agree_with_each_other() -> None:
     """Table 1 prints Err-C = 100 - Avg-C; the latency ratio that we compare with is 4.41 / 3.48."""
     assert [round(100 - row.avg_c, 2) for row in published.PAPER.values()] == [28.75, 29.55, 27.48, 28.38, 28.51]
     assert round(published.PAPER["knob-ode"].latency_ms / published.PAPER["static"].latency_ms, 2) == 1.27
+
+
+def test_the_choice_that_is_shown_is_the_rules_and_the_history_is_the_protocols(results: Results) -> None:
+    text = "\n".join(choices.section(results))
+    frame = result_tables.read(result_tables.RESULTS / "choice.csv")
+    chosen = choose.choice(frame.to_dict("records"))
+    assert f"| **{chosen}**, chosen |" in text and text.count(", chosen |") == 1
+    assert "| attentive memory as such |" in text and "## " not in text.partition("Not every choice")[2]
+    lower = frame.copy()
+    lower.loc[lower["variant"] == "the paper's heads", "nll"] = 0.1
+    results.frames["choice"] = lower
+    assert "| **the paper's heads**, chosen |" in "\n".join(choices.section(results))
+
+
+def test_where_ours_wins_for_sure_where_within_chance_and_where_not() -> None:
+    def row(model: str, delay: float, name: str, flips: float, less: float, high: float) -> dict[str, object]:
+        return {"model": model, "delay": delay, "filter": name, "excess_flips": flips, "ours_less": less,
+                "ours_less_high": high}  # fmt: skip
+
+    frame = pd.DataFrame([
+        row("knob-ode-s0", 1.0, "attentive", 1.0, 0, 0),
+        row("knob-ode-s0", 1.0, "hmm", 0.9, 0.1, 0.2), row("knob-ode-s1", 1.0, "hmm", 1.2, -0.2, -0.1),
+        row("knob-ode-s0", 2.0, "hmm", 0.9, -0.1, 0.1), row("knob-ode-s1", 2.0, "hmm", 0.9, -0.2, -0.1),
+        row("knob-ode-s0", 2.0, "cusum", 1.9, 0.5, 0.6),  # not the best rival: says nothing
+        row("knob-ode-s0", 4.0, "hmm", 0.9, -0.3, -0.1), row("knob-ode-s1", 4.0, "hmm", 0.9, -0.3, -0.1),
+    ])  # fmt: skip
+    sure, below, rest = filters.against_the_best(frame)
+    assert sure.endswith("at a delay of 4 frames.") and below.startswith("At 2 it has fewer in all seeds, but not")
+    assert rest == "It does not have fewer at 1 (seed 0)."
+    assert filters.against_the_best(frame[frame["delay"] == 4.0]) == [sure]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from knob_core import corruptions
-from train import trim
 from train.training import selection
 
 
@@ -32,7 +31,3 @@ def test_leave_one_out_takes_each_once() -> None:
     assert all(judged not in fitted for fitted, judged in splits)
     with pytest.raises(ValueError, match="fog"):
         selection.leave_one_out(["fog", "spatter"])
-
-
-def test_trim_chooses_on_training_corruptions() -> None:
-    assert set(trim.CORRUPTIONS) <= set(corruptions.TRAINING)
