@@ -22,7 +22,7 @@ OPPONENTS: dict[str, Filter] = {
     "CUSUM": Cusum(4.0),
     "Bayes": ChangePoint(0.004),
 }
-# What was fitted for the network that these streams are of, on other streams (header of knob-ode-s0.safetensors).
+# What was fitted, on other streams, for the network that these streams are of: Knob-ODE, seed 0, recipe `pocket`.
 WEIGHTS = Attentive(
     a=-0.195, b=5.855, c=1.102, d=1.713, tau=1.517, eps=0.00352, t_0=0.104, t_1=2.2, t_2=0.151, t_3=0.0259,
     u_mean=0.244, u_scale=0.835,

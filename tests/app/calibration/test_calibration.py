@@ -49,7 +49,7 @@ def truth(folder: Path, chosen: Selection, s: Settings) -> tuple[np.ndarray, np.
     """Probabilities (M, K) and labels (M,) the slow way, in double precision."""
     found = library.load_cells(chosen.method, chosen.seed, folder)
     keep = [i for i, (c, v) in enumerate(found.cells) if c in chosen.corruptions and v in chosen.severities]
-    gain = float(gate.reset_gain(s.zeta, s.omega_n)) if s.on else 1.0
+    gain = float(gate.reset_gain(s.zeta, s.omega_n)) / (found.reset_reference or 1.0) if s.on else 1.0
     g = gate.sigmoid(found.u_star[keep].astype(np.float64) * gain)
     z = fusion.fuse(found.z_static[keep].astype(np.float64), found.z_dyn[keep].astype(np.float64), g)
     return metrics.softmax(z.reshape(-1, z.shape[-1])), np.tile(found.labels, len(keep))
