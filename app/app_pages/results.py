@@ -66,16 +66,6 @@ def download(frame: pd.DataFrame, key: str, name: str) -> None:
     st.download_button("CSV", data, f"{name}.csv", "text/csv", key=f"{key}_csv", on_click="ignore", help="This table")
 
 
-def evaluation_words(note: dict[str, object]) -> str:
-    """What was evaluated."""
-    models = note.get("models")
-    count = len(models) if isinstance(models, dict) else 0
-    return (
-        f"{count} models, the first {note.get('images', 0):,} pictures of the CIFAR-10 test split, 19 corruptions × 5 "
-        f"severities ({note.get('pixels', '')}). ± is the standard deviation over training seeds."
-    )
-
-
 DIGITS = {"Avg-C": 2, "Err-C": 2, "ECE": 4, "NLL": 3, "Brier": 3}
 DIGITS_2 = {"parameters": 2, "GMAC": 4, "GFLOPs": 4, "latency": 2, "ratio": 2}
 
@@ -191,7 +181,7 @@ st.title("Results", anchor=False)
 found = tables("summary", "paper", "cost", "anchors", "cells", "claims")
 note = result_files.note()
 if note:
-    st.caption(evaluation_words(note))
+    st.caption(benchmark_tables.evaluation_words(note))
 main_table(found)
 pareto(found)
 costs(found)

@@ -77,3 +77,17 @@ def front(points: pd.DataFrame, more_is_better: bool) -> np.ndarray:
     y = points["ece"].to_numpy()
     beaten = [bool(((x <= a) & (y <= b) & ((x < a) | (y < b))).any()) for a, b in zip(x, y, strict=True)]
     return ~np.array(beaten, bool)
+
+
+def evaluation_words(note: dict[str, object]) -> str:
+    """What was evaluated."""
+    models = note.get("models")
+    names = list(models) if isinstance(models, dict) else []
+    family = sum(str(name).rpartition("-s")[0] in METHODS for name in names)
+    others = len(names) - family
+    rivals = f" and {others} plain rival{'s' if others > 1 else ''}" if others else ""
+    first, images = (number if isinstance(number := note.get(name), int) else 0 for name in ("first_image", "images"))
+    return (
+        f"{family} models{rivals}, pictures {first:,} to {first + images - 1:,} of the CIFAR-10 test split, "
+        f"19 corruptions × 5 severities ({note.get('pixels', '')}). ± is the standard deviation over training seeds."
+    )

@@ -253,3 +253,12 @@ def test_what_ships_is_what_is_shown() -> None:
         assert each.loc["glass blur", name] == pytest.approx(100 * mine["fused_accuracy"].mean())
     assert len(at.table[0].value) == len(claims)
     assert f"{int(claims['holds'].sum())} of {len(claims)} hold" in " ".join(text.value for text in at.markdown)
+
+
+def test_the_page_says_which_pictures_were_measured_and_tells_rivals_apart() -> None:
+    models = {"knob-ode-s0": {}, "static-s0": {}, "static-smoothed-s0": {}}
+    note = {"models": models, "images": 8000, "first_image": 2000, "pixels": "our own corruptions"}
+    said = benchmark_tables.evaluation_words(note)
+    assert said.startswith("2 models and 1 plain rival, pictures 2,000 to 9,999 of the CIFAR-10 test split")
+    del models["static-smoothed-s0"], note["first_image"]  # what was measured before has neither
+    assert benchmark_tables.evaluation_words(note).startswith("2 models, pictures 0 to 7,999 of")
