@@ -8,7 +8,6 @@ setting: all together, by corruption, by kind of severity), memory_surface and m
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -147,9 +146,9 @@ def verdict(results: Results, model: str, kind: str) -> str:
     return "\n".join(sentences)
 
 
-def likelihood(results: Results, models: Sequence[str] = tuple(MODELS)) -> str:
+def likelihood(results: Results) -> str:
     """Where ours does not win, in words."""
-    means = {model: over_seeds(rows(results, model, "mixed"))["nll"] for model in models}
+    means = {model: over_seeds(rows(results, model, "mixed"))["nll"] for model in MODELS}
     words = []
     for model, nll in means.items():
         own = float(nll[[key for key in nll.index if key in OURS]].iloc[0])
@@ -215,13 +214,20 @@ def for_operators(results: Results) -> str:
     words = [
         f"Without Knob there are {number(bare['excess_flips'], 1)}, at a delay of {number(bare['delay_mean'], 1)}.",
         *against_the_best(rows(results, "knob-ode", "mixed")),
-        likelihood(results, ("knob-ode",)),
+        _lower_nll(means["nll"]),
         f"At the home setting (delay {number(ours['delay_mean'])}) confident errors are {number(ours['sure_wrong'])} "
         f"per 100 frames, {number(bare['sure_wrong'])} without Knob; at about the same delay: "
         + ", ".join(f"{name.removesuffix(SAME)} {number(value)}" for name, value in others.items())
         + ".",
     ]
     return markdown(head, lines) + "\n\n" + textwrap.fill(" ".join(words), 120, break_on_hyphens=False)
+
+
+def _lower_nll(nll: Any) -> str:
+    own = float(nll["attentive"])
+    lower = [f"{name_of(str(key))} {number(value, 3)}" for key, value in nll.items() if value < own]
+    said = f"lower is that of {_and(lower)}" if lower else "no filter has a lower one"
+    return f"The NLL of its best setting is {number(own, 3)}; {said}."
 
 
 def against_the_best(frame: Any) -> list[str]:

@@ -10,9 +10,11 @@ from train.report.result_set import NAMES, Results
 def setting(results: Results) -> str:
     note = results.note
     widths = sorted({model["width"] for model in note["models"].values()})
+    family = len(results.methods) * len(results.seeds)
+    rivals = f", and {len(note['models']) - family} plain rivals" if len(note["models"]) > family else ""
     return (
-        f"{len(note['models'])} models ({len(results.methods)} methods x {len(results.seeds)} seeds, width "
-        f"{', '.join(map(str, widths))}), {pictures(results)} of the CIFAR-10 test split under 19 "
+        f"{family} models ({len(results.methods)} methods x {len(results.seeds)} seeds, width "
+        f"{', '.join(map(str, widths))}){rivals}, {pictures(results)} of the CIFAR-10 test split under 19 "
         f"corruptions x 5 severities ({note['pixels']}, noise seed {note['noise_seed']}). Means over severities, "
         "then over corruptions, then over seeds; ± is the standard error over pictures (all cells and seeds of a "
         "picture belong together), unless a column says that it is over seeds. The four training corruptions are "
