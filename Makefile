@@ -6,7 +6,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 WORKERS ?= 2 # processes that share the tests outside the browser
-BROWSERS ?= 3 # processes that share those in the browser: each has its own app and its own Chromium
 
 .PHONY: app test quick lint types javascript unit browser bench docs lock screenshots clean
 
@@ -42,9 +41,9 @@ node_modules/.made: package.json package-lock.json
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not browser'
 
-# They drag knobs and wait for pictures, so more processes than cores are of use.
+# One process and nothing beside it: these tests drag knobs and wait for pictures.
 browser: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(BROWSERS) --dist worksteal -m browser
+	$(BIN)/python -m pytest -m browser
 
 # Speed as ratios within one run, on one thread; wants an otherwise idle machine.
 bench: $(VENV)/.dev
