@@ -84,7 +84,7 @@ def test_the_same_on_an_uploaded_file_with_labels_in_four_clicks(shipped: str, p
     page.wait_for_selector(".display[data-updates]")
     click("link", "Tune")
     page.wait_for_selector(".figure-sheet[data-updates]")
-    assert page.get_by_text("mine.npz").count()
+    page.get_by_text("mine.npz").first.wait_for()  # the words come when the map is whole
     click("button", "Find")
     assert "meets every goal" in words(page) and click.count <= 4
 
