@@ -40,13 +40,17 @@ def over_seeds(frame: Any) -> Any:
 
 def table(results: Results, model: str, kind: str) -> str:
     """Excess flips per 100 frames at each mean delay, and the best setting's NLL; means over seeds."""
-    means = over_seeds(rows(results, model, kind))
+    return table_of(over_seeds(rows(results, model, kind)), "excess flips at a mean delay of")
+
+
+def table_of(means: Any, corner: str) -> str:
+    """A row a filter, in the order given."""
     delays = [column for column in means.columns if column != "nll"]
     lines = [
-        [name_of(key), *(number(row[delay]) for delay in delays), number(row["nll"], 3)]
+        [name_of(str(key)), *(number(row[delay]) for delay in delays), number(row["nll"], 3)]
         for key, row in means.iterrows()
     ]
-    return markdown(["excess flips at a mean delay of", *(f"{delay:g}" for delay in delays), "best NLL"], lines)
+    return markdown([corner, *(f"{delay:g}" for delay in delays), "best NLL"], lines)
 
 
 def name_of(key: str) -> str:
@@ -201,12 +205,6 @@ def trained(results: Results) -> str:
 def for_operators(results: Results) -> str:
     """The README's part: every filter at equal delay, and in words where ours wins and where it does not."""
     means = over_seeds(rows(results, "knob-ode", "mixed")).iloc[::-1]  # calmest first
-    delays = [column for column in means.columns if column != "nll"]
-    lines = [
-        [name_of(str(key)), *(number(row[delay]) for delay in delays), number(row["nll"], 3)]
-        for key, row in means.iterrows()
-    ]
-    head = ["mean delay, frames", *(f"{delay:g}" for delay in delays), "best NLL"]
     home = results[HOME_FILE]
     at_home = home[home["model"].str.startswith("knob-ode-s")].groupby("setting").mean(numeric_only=True)
     bare, ours = at_home.loc[BARE], at_home.loc[OURS_AT_HOME]
@@ -220,7 +218,8 @@ def for_operators(results: Results) -> str:
         + ", ".join(f"{name.removesuffix(SAME)} {number(value)}" for name, value in others.items())
         + ".",
     ]
-    return markdown(head, lines) + "\n\n" + textwrap.fill(" ".join(words), 120, break_on_hyphens=False)
+    told = textwrap.fill(" ".join(words), 120, break_on_hyphens=False)
+    return table_of(means, "mean delay, frames") + "\n\n" + told
 
 
 def _lower_nll(nll: Any) -> str:
