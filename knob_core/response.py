@@ -60,7 +60,7 @@ def respond(
     remembered = acting.run(frames, *knobs, state=_past(acting, state))
     after = {acting.name: remembered.state}
     if state is not None:
-        for other in (PLAIN, settings.weights or attentive or Attentive()):
+        for other in (PLAIN, settings.attentive_weights(attentive)):
             if other.name not in after:
                 after[other.name] = other.run(frames, *knobs, state=_past(other, state)).state
     probabilities = metrics.softmax(tempered(remembered.z, settings.temperature))  # (R, T, K)

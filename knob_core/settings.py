@@ -14,7 +14,7 @@ from typing import Any
 
 from knob_core import files, goals
 from knob_core.goals import Goals
-from knob_core.memories import KINDS, OFF, PLAIN, Attentive, Memory
+from knob_core.memories import KINDS, OFF, PLAIN, UNFITTED, Attentive, Memory
 
 VERSION = 1
 TABLE, GOALS = "attentive", "goals"  # tables of the file: weights, and what is wanted
@@ -61,7 +61,11 @@ class Settings:
         """The memory that acts on the next frame; `attentive` are the model's own weights."""
         if not self.on or self.mode != "continuous" or self.memory == OFF.name:
             return OFF
-        return PLAIN if self.memory == PLAIN.name else self.weights or attentive or Attentive()
+        return PLAIN if self.memory == PLAIN.name else self.attentive_weights(attentive)
+
+    def attentive_weights(self, own: Attentive | None = None) -> Attentive:
+        """The weights of attentive memory: those of this setting, else the model's own, else `UNFITTED`."""
+        return self.weights or own or UNFITTED
 
 
 HOME = Settings()  # where a double click puts the knobs

@@ -88,7 +88,7 @@ class Frame(nn.Module):
 
 def weights_of(model: GatedClassifier, settings: Settings = HOME) -> Attentive:
     """Of attentive memory: the setting's, the model's own, or those for any classifier."""
-    return settings.weights or model.attentive or Attentive()
+    return settings.attentive_weights(model.attentive)
 
 
 def first_state(streams: int, num_classes: int, gate: Gate) -> Arrays:

@@ -32,6 +32,7 @@ MADE_BY = {
     **dict.fromkeys(("change_filters", "change_ablations", "change_home", "change_groups"), CHANGE),
     **dict.fromkeys(("memory_surface", "memory_learned"), CHANGE),
     "outside_models": "python -m train.outside",
+    "outside_default": "python -m train.outside.unfitted",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),
 }
 NEEDED = {  # table: the columns that a reader cannot do without

@@ -22,7 +22,7 @@ class Weights(NamedTuple):
     c: float
     d: float
     sharp: float  # 1 / tau
-    told: float  # (1 - eps)^2
+    informative: float  # (1 - eps)^2: how likely frame and memory both tell the content
     t_0: float
     t_1: float
     t_2: float
@@ -51,7 +51,8 @@ def certainty(z: np.ndarray, sharp: float) -> np.ndarray:
 def _conflict(m: np.ndarray, p_z: np.ndarray, w: Weights) -> np.ndarray:
     """l (R,) of memory m (R, K) and a frame's p_z (R, K)."""
     overlap = (_softmax(m, w.sharp) * p_z).sum(-1)
-    return np.maximum(0.0, -np.log(m.shape[-1] * w.told * overlap + 1 - w.told))
+    same = np.maximum(m.shape[-1] * w.informative * overlap + 1 - w.informative, SMALLEST)  # with eps = 0 it may be 0
+    return np.maximum(0.0, -np.log(same))
 
 
 def shared_answer(memory: np.ndarray, frame: np.ndarray, eye: float) -> np.ndarray:
@@ -116,12 +117,14 @@ def _exponentials(z: np.ndarray, sharp: float, out: np.ndarray) -> tuple[float, 
 
 
 @compiled()
-def _conflict_of(m: np.ndarray, e_z: np.ndarray, sum_z: float, sharp: float, told: float, e_m: np.ndarray) -> float:
+def _conflict_of(
+    m: np.ndarray, e_z: np.ndarray, sum_z: float, sharp: float, informative: float, e_m: np.ndarray
+) -> float:
     sum_m, _ = _exponentials(m, sharp, e_m)
     dot = 0.0
     for i in range(len(m)):
         dot += e_m[i] * e_z[i]
-    found = -math.log(len(m) * told * (dot / (sum_m * sum_z)) + 1 - told)
+    found = -math.log(max(len(m) * informative * (dot / (sum_m * sum_z)) + 1 - informative, SMALLEST))
     return found if found > 0 else 0.0
 
 
@@ -151,7 +154,7 @@ def attend(
     w: Weights, state: np.ndarray, answer: np.ndarray, g: np.ndarray,
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
-    a, b, c, d, sharp, told, t_0, t_1, t_2, t_3, brake, eye = w
+    a, b, c, d, sharp, informative, t_0, t_1, t_2, t_3, brake, eye = w
     unit = math.log(classes)
     m, v, e_m, e_z = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     for r in range(streams):
@@ -163,7 +166,7 @@ def attend(
             certain = 1 - (math.log(sum_z) - weighted / sum_z) / unit
             evidence = 0.0
             if not missing[r, t]:
-                evidence = _conflict_of(m, e_z, sum_z, sharp, told, e_m)
+                evidence = _conflict_of(m, e_z, sum_z, sharp, informative, e_m)
             damping = zeta[r, t]
             cap = damping + math.sqrt(damping * damping + 1)
             turned = math.exp(min(a + b * evidence + c * u[r, t] + d * certain, 700.0))
@@ -175,7 +178,7 @@ def attend(
                 m[i] += k * (v[i] + h * e)
                 v[i] = (1 - brake * share) * (v[i] + k * (e - (2 * damping + h) * v[i]))
             n = (1 - share) * n + 1
-            left = _conflict_of(m, e_z, sum_z, sharp, told, e_m)
+            left = _conflict_of(m, e_z, sum_z, sharp, informative, e_m)
             scale = math.exp(t_0 - t_1 * left + t_2 * u[r, t] + t_3 * math.log(n))
             for i in range(classes):
                 answer[r, t, i] = m[i] * scale

@@ -31,7 +31,7 @@ def _conflict(m: Tensor, p_z: Tensor, w: Weights) -> Tensor:
     """l (N,) of memory m (N, K) and a frame's p_z (N, K)."""
     xp = namespace(m)
     overlap = (xp.softmax(m * w.sharp, -1) * p_z).sum(-1)
-    ratio = m.shape[-1] * w.told * overlap + (1 - w.told)
+    ratio = m.shape[-1] * w.informative * overlap + (1 - w.informative)
     return -xp.log(ratio.clamp(xp.finfo(m.dtype).tiny, 1.0))
 
 

@@ -2,7 +2,7 @@
 
     z = the frame's fused logits,  p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
     l     = max(0, -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2])    evidence of a change of content: a log Bayes factor
-    omega = omega_n exp(a + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
+    omega = omega_n exp(a + few / (K-1) + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
     h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
     m <- m + k (v + h e),   v <- (1 - brake g) [v + k (e - (2 zeta + h) v)],   g = k h in (0, 1]
     p = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
@@ -38,13 +38,12 @@ RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT), "eps": (0.0, 1.0), "br
 
 @dataclass(frozen=True)
 class Attentive(Memory):
-    """The weights, fitted once per model.
+    """The weights, fitted once per model; `UNFITTED` are those of a model that nobody fitted.
 
-    The defaults are for any classifier that nobody fitted: cautious at the home setting, so that accuracy does not fall
-    where a model is right and quick; turning omega_n down makes them calm.
+    A weight that a file leaves out has the value below, whatever `UNFITTED` is: files keep their meaning.
     """
 
-    a: float = 1.5  # log of omega / omega_n at a frame that confirms
+    a: float = 1.5  # log of omega / omega_n at a frame that confirms, of many classes
     b: float = 4.7  # how strongly contradiction turns omega up
     c: float = 0.0  # how strongly u_star does
     d: float = 0.0  # how strongly a certain frame does
@@ -56,6 +55,7 @@ class Attentive(Memory):
     t_3: float = 0.0  # confidence with agreement
     brake: float = 0.0  # share of its speed that the memory loses where the gate opens
     eye: float = 0.0  # share of the frame's own probabilities in the answer
+    few: float = 0.0  # how much more alert with few classes, where a doubtful frame contradicts little
     u_mean: float = 0.0  # of u_star
     u_scale: float = 1.0
 
@@ -119,7 +119,7 @@ class Attentive(Memory):
         u = np.broadcast_to(0.0, lead) if u is None else np.asarray(u, np.float64)
         state = self.start(z[:, 0]) if state is None else np.array(state, np.float64)
         answer, g = np.empty_like(z), np.empty(lead)
-        attend(z, u, np.broadcast_to(False, lead), *knobs, self._weights(), state, answer, g)
+        attend(z, u, np.broadcast_to(False, lead), *knobs, self.weights(z.shape[-1]), state, answer, g)
         return Remembered(answer, g, state)
 
     def advance(
@@ -134,7 +134,8 @@ class Attentive(Memory):
         before = state.copy()
         answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
         knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
-        attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], self._weights(), state, answer, g)
+        weights = self.weights(z.shape[-1])
+        attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], weights, state, answer, g)
         return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
 
     def frame(
@@ -142,7 +143,7 @@ class Attentive(Memory):
     ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
         state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
-        return tensors.attend(z, u, zeta, omega_n, dt, self._weights(), state)
+        return tensors.attend(z, u, zeta, omega_n, dt, self.weights(z.shape[-1]), state)
 
     def _coast(
         self, held: Inputs[np.ndarray], late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
@@ -152,7 +153,7 @@ class Attentive(Memory):
         damping, base = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
         held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
-        drive = self.a + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
+        drive = self._alert(z.shape[-1]) + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
         omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(damping) / dt[late])  # (n,)
         moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1], self.brake)  # fmt: skip
@@ -162,9 +163,19 @@ class Attentive(Memory):
         state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
         return state
 
-    def _weights(self) -> Weights:
-        turn, answer = (self.a, self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
+    def _alert(self, classes: int) -> float:
+        """log of omega / omega_n at a frame that confirms."""
+        return self.a + self.few / (classes - 1)
+
+    def weights(self, classes: int) -> Weights:
+        """As the loops take them, for so many classes."""
+        turn, answer = (self._alert(classes), self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
         return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye)
+
+
+# For a model that nobody fitted: at the home setting hardly slower than the model alone, whatever it is; calm where
+# omega_n is turned down. `python -m train.outside.unfitted choose` is the rule.
+UNFITTED = Attentive(a=1.5, b=3.0, tau=1.4, eps=0.3, brake=1.0, eye=0.9, few=0.9)
 
 
 def fused(frames: Inputs[np.ndarray]) -> np.ndarray:

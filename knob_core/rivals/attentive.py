@@ -1,8 +1,7 @@
 """Our own attentive memory as a filter of logits, so that it is tuned and compared as its rivals are.
 
 Equations: `knob_core.memories.attentive`. Only omega_n is turned between calm and alert; the output temperature is the
-tuner's, so the weights that shape it (t_0 to t_3) stay out. The brake is full unless told
-otherwise.
+tuner's, so the weights that shape it (t_0 to t_3) stay out. By default the brake is full.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def advance(
     g_now, g_held = (kind.without_inertia.reset(command, *knobs)[1] for command in (u_star, old.u_star))
     now = Inputs(z_static, z_dyn, u_star, g, g_now)
     gap = gap._replace(held=held._replace(g=g_held, g_now=g_held))
-    weights = settings.weights or source.attentive or Attentive()
+    weights = settings.attentive_weights(source.attentive)
     plain = PLAIN.advance(now, gap, *knobs, old.memory)
     attentive = weights.advance(now, gap, *knobs, old.attentive)
     acting = settings.acting_memory(weights)

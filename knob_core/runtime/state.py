@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from knob_core.memories import PLAIN, Attentive
+from knob_core.memories import PLAIN, UNFITTED
 from knob_core.settings import MODES, Settings
 
 if TYPE_CHECKING:  # `knob_core.wrap` imports `sources`, and that this package
@@ -33,7 +33,7 @@ class State:
     u_star: np.ndarray  # (N,) held
     seen: np.ndarray  # (N,) bool: at least one good frame
     age: np.ndarray  # (N,) frames since the last good one
-    time: np.ndarray  # (N,) s, NaN where no time was told
+    time: np.ndarray  # (N,) s, NaN where no time was given
 
     @property
     def streams(self) -> int:
@@ -53,7 +53,7 @@ def at_rest(streams: int, num_classes: int, rest: tuple[float, ...], observed: b
     return State(
         gate=np.tile(rest, (streams, 1)),
         memory=PLAIN.at_rest(*classes),
-        attentive=Attentive().at_rest(*classes),
+        attentive=UNFITTED.at_rest(*classes),
         observer=np.zeros((streams, num_classes if observed else 0, 2)),
         z_static=np.zeros(classes),
         z_dyn=np.zeros(classes),
@@ -103,7 +103,7 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
 
 
 def require_command(packed: Any, command: Command | None) -> None:
-    """A state goes on under the command that it was made with; states of before this was told are taken as they are."""
+    """A state goes on under the command that it was made with; older states, which name none, are taken as they are."""
     if packed is None:
         return
     found, own = np.asarray(packed), np.empty(0) if command is None else command.packed()

@@ -137,8 +137,10 @@ def branches_of(
 ) -> Branches:
     """A single classifier's logits (R, T, K) as the branches of a stream, for `knob_core.response` and the console."""
     z = np.asarray(logits)
-    if z.ndim != 3 or z.dtype.kind != "f" or not z.size:
-        raise ValueError(f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K), none of them 0")
+    if z.ndim != 3 or z.dtype.kind != "f" or not z.size or z.shape[2] < 2:
+        raise ValueError(
+            f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K) with R, T >= 1 and K >= 2"
+        )
     require_finite("logits", z)
     command = command or Command()
     u_star = command(observe(z, command), z).astype(z.dtype)

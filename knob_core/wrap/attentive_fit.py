@@ -64,9 +64,9 @@ class Labelled:
 
     def nll(self, answer: Floats) -> float:
         """Mean NLL of answer logits (R, T, K) over the frames whose class is known."""
-        told = self.labels >= 0
-        log_p = metrics.log_softmax(answer[told])
-        return -float(pick(log_p, self.labels[told]).mean())
+        labelled = self.labels >= 0
+        log_p = metrics.log_softmax(answer[labelled])
+        return -float(pick(log_p, self.labels[labelled]).mean())
 
     @property
     def frames(self) -> int:

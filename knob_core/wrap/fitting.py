@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from knob_core import fusion, gate, metrics
+from knob_core._arrays.checks import require_finite
 from knob_core.gate import sigmoid
 from knob_core.measures.change import count
 from knob_core.measures.stability import flips, sure_and_wrong
@@ -179,7 +180,8 @@ def lag(zeta: float, omega_n: float, fraction: float = 0.63) -> float:
 def _cross_validate(
     streams: Labelled, max_delay: float, rivals: Mapping[str, type[Filter]], seed: int, say: Progress
 ) -> tuple[Row, ...]:
-    """Two folds over streams; a single stream is cut into two."""
+    """Two folds over the streams that have labels; a single one is cut into two."""
+    streams = streams.rows(np.flatnonzero((streams.labels >= 0).any(-1)))
     streams = streams if len(streams.z) > 1 else _halves(streams)
     fold = np.random.default_rng(seed).permutation(len(streams.z)) % 2
     parts: dict[str, list[np.ndarray]] = {}
@@ -200,41 +202,44 @@ def _cross_validate(
 def _halves(streams: Labelled) -> Labelled:
     middle = streams.z.shape[1] // 2
     if middle < 2:
-        raise ValueError(f"the only stream has {streams.z.shape[1]} frames, expected at least 4")
+        raise ValueError(f"the only labelled stream has {streams.z.shape[1]} frames, expected at least 4")
 
     def cut(x: np.ndarray) -> np.ndarray:
         return np.concatenate([x[:, :middle], x[:, middle : 2 * middle]])
 
-    return Labelled(cut(streams.z), cut(streams.labels), None if streams.u is None else cut(streams.u))
+    labels = cut(streams.labels)
+    if not (labels >= 0).any(-1).all():
+        raise ValueError("the only labelled stream has labels in one of its halves, expected some in both")
+    return Labelled(cut(streams.z), labels, None if streams.u is None else cut(streams.u))
 
 
 def _tuned(kind: type[Filter], streams: Labelled, max_delay: float, seed: int) -> tuple[Filter, float]:
     """A rival's likeliest parameters that keep the limit, and its temperature."""
-    told = streams.labels >= 0
+    labelled = streams.labels >= 0
 
     def at(point: np.ndarray) -> Filter:
         return kind(**space.values(point, kind.PARAMETERS))
 
     def cost(point: np.ndarray) -> float:
         answer, _ = at(point).run(streams.z)
-        temperature = temperature_scaling.fit(answer[told], streams.labels[told])
+        temperature = temperature_scaling.fit(answer[labelled], streams.labels[labelled])
         late = _delay_of(streams, answer) - max_delay
         return streams.nll(answer / temperature) + (max(0.0, late) if math.isfinite(late) else 0.0)
 
     found = minimise(cost, np.full(len(kind.PARAMETERS), 0.5), RIVAL_EVALUATIONS, seed)
     assert found.best is not None
     answer, _ = at(found.best).run(streams.z)
-    return at(found.best), temperature_scaling.fit(answer[told], streams.labels[told])
+    return at(found.best), temperature_scaling.fit(answer[labelled], streams.labels[labelled])
 
 
 def _row(name: str, streams: Labelled, answer: np.ndarray) -> Row:
-    predicted, told = answer.argmax(-1), streams.labels >= 0
+    predicted, labelled = answer.argmax(-1), streams.labels >= 0
     counts = count(predicted, truth(streams.labels, streams.z.argmax(-1)))
     p_max = metrics.softmax(answer).max(-1)
     correct = predicted == streams.labels
     return Row(
-        name, streams.nll(answer), float(correct[told].mean()), float(counts.excess_flips), float(counts.delay_mean),
-        sure_and_wrong(p_max[told], correct[told]),
+        name, streams.nll(answer), float(correct[labelled].mean()), float(counts.excess_flips),
+        float(counts.delay_mean), sure_and_wrong(p_max[labelled], correct[labelled]),
     )  # fmt: skip
 
 
@@ -250,8 +255,8 @@ def _streams(z_static: Any, z_dyn: Any, labels: Any, u_star: Any) -> tuple[Label
             f"z_static and z_dyn have shapes {z.shape} and {other.shape}, "
             "expected one shape (R, T, K) with R >= 1, T >= 2 and K >= 2: the knobs are fitted on streams"
         )
-    if not (np.isfinite(z).all() and np.isfinite(other).all()):
-        raise ValueError("z_static and z_dyn have values that are not finite")
+    require_finite("z_static", z)
+    require_finite("z_dyn", other)
     target = _labels(labels, z.shape)
     if u_star is None:
         return Labelled(z if z_dyn is None else (z + other) / 2, target), {}

@@ -35,7 +35,9 @@ def test_the_compiled_loops_follow_a_drag() -> None:
     memory = Attentive(c=1.0, d=1.0)
 
     def run(form: Callable[..., None]) -> Callable[[], None]:
-        return lambda: form(*arguments, memory._weights(), memory.start(z[:, 0]), np.empty_like(z), np.empty(lead))
+        return lambda: form(
+            *arguments, memory.weights(z.shape[-1]), memory.start(z[:, 0]), np.empty_like(z), np.empty(lead)
+        )
 
     run(attend)()
     ours, plain = fastest(run(attend), 9), fastest(run(numpy_form), 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_loops_and_numpy_agree() -> None:
     results = []
     for form in (attend.numpy_form, attend):
         state, answer, g = WEIGHTS.start(z[:, 0]), np.empty_like(z), np.empty(lead)
-        form(z, frames.u_star, missing, *knobs, WEIGHTS._weights(), state, answer, g)
+        form(z, frames.u_star, missing, *knobs, WEIGHTS.weights(z.shape[-1]), state, answer, g)
         results.append((state, answer, g))
     for one_form, other in zip(*results, strict=True):
         np.testing.assert_allclose(one_form, other, rtol=1e-10, atol=1e-10)
@@ -137,6 +138,17 @@ def test_contradiction_opens_the_gate_and_agreement_leaves_it_shut() -> None:
     assert found.z[0, 20].argmax() == 1
     calm = Attentive(a=0.0, b=0.0).run_logits(z, 1.0, 0.1)
     assert calm.z[0, 25].argmax() == 0  # without evidence the old class stays for long
+
+
+@pytest.mark.parametrize("form", [attend, attend.numpy_form])
+def test_certain_frames_that_contradict_are_finite_with_eps_0(form: Callable[..., None]) -> None:
+    """Their probabilities have nothing in common but zeros: the evidence is as large as it can be, and no NaN."""
+    w = Attentive(b=0.0, eps=0.0).weights(2)
+    z = 5000 * np.eye(3)[[[0, 1, 1, 2]]]  # (1, 4, 3)
+    one, none = np.ones((1, 4)), np.zeros((1, 4))
+    state, answer, g = Attentive().start(z[:, 0]), np.empty_like(z), np.empty((1, 4))
+    form(z, none, none.astype(bool), one, 0.4 * one, one, w, state, answer, g)
+    assert np.isfinite(answer).all() and np.isfinite(g).all() and np.isfinite(state).all()
 
 
 def test_a_brake_brings_the_memory_to_rest_where_the_gate_opened() -> None:

@@ -10,7 +10,7 @@ from knob_core.memories import OFF, PLAIN, Attentive, Gap, Inputs, _attentive_te
 from knob_core.memories._attentive_loops import Weights
 
 WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3,
-                    u_mean=0.4, u_scale=0.8)  # fmt: skip
+                    few=0.5, u_mean=0.4, u_scale=0.8)  # fmt: skip
 MEMORIES = {
     "off": OFF,
     "plain": PLAIN,
@@ -65,7 +65,7 @@ def test_each_stream_starts_at_its_own_first_frame() -> None:
 def test_logits_too_far_apart_for_the_number_format_stay_finite() -> None:
     """exp(-2000) is zero in any format: the evidence is large, the gate opens, nothing is NaN."""
     z = torch.tensor([[1000.0, -1000.0]])
-    weights = Weights(a=0.0, b=1.0, c=0.0, d=0.0, sharp=1.0, told=1.0, t_0=0.0, t_1=0.0, t_2=0.0, t_3=0.0)
+    weights = Weights(a=0.0, b=1.0, c=0.0, d=0.0, sharp=1.0, informative=1.0, t_0=0.0, t_1=0.0, t_2=0.0, t_3=0.0)
     one = torch.ones(1)
     found = _attentive_tensors.attend(z, 0 * one, one[0], one[0], one, weights, _attentive_tensors.start(-z))
     assert float(found.g) == pytest.approx(1.0, abs=1e-6)

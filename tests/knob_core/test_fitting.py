@@ -83,11 +83,20 @@ def test_where_nothing_helps_it_says_so_and_stays_off() -> None:
     assert nothing.helps == (ours.nll < off.nll)
 
 
+@pytest.mark.slow
 def test_one_stream_and_unknown_labels_are_enough() -> None:
     z, labels = changing(3, paths=1, frames=600)
     labels[:, 100:140] = -1
     alone = fit(z, None, labels, rivals={})
     assert alone.nll < alone.nll_before
+
+
+def test_streams_without_any_label_are_left_out_of_the_judging() -> None:
+    z, labels = changing(3, paths=3, frames=60)
+    labels[1] = -1
+    found = fit(z, None, labels, rivals={})
+    assert all(np.isfinite(row.nll) for row in found.table)
+    assert found.table[1].nll == pytest.approx(Labelled(z, labels).nll(z))  # off
 
 
 @pytest.mark.slow
@@ -129,6 +138,7 @@ def test_lag_is_the_frames_of_a_step() -> None:
         ({"max_delay": -1.0}, "max_delay"),
         ({"u_star": np.zeros(2)}, "u_star"),
         ({"z_static": np.full((2, 5, 3), np.nan)}, "finite"),
+        ({"labels": np.array([[0, 0, -1, -1, -1], [-1] * 5])}, "labels in one of its halves"),
     ],
 )
 def test_a_fit_on_nonsense_is_refused(change: dict, cause: str) -> None:

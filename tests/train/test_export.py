@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from knob_core import checkpoint, models
-from knob_core.memories import KINDS, Attentive
+from knob_core.memories import KINDS, UNFITTED, Attentive
 from knob_core.runtime import KnobStream
 from knob_core.settings import HOME, Settings
 from train import export
@@ -95,7 +95,7 @@ def test_a_setting_s_temperature_and_weights_are_constants_of_the_file():
 def test_a_model_without_weights_has_the_ones_for_any_classifier():
     model = make("knob-ode")
     model.attentive = None
-    assert export.weights_of(model) == Attentive()
+    assert export.weights_of(model) == UNFITTED
     assert export.largest_difference(model, eager(model)) <= 5e-6
 
 

@@ -32,6 +32,7 @@ class Model:
     words: str
     weights: Weights
     make: Callable[[argparse.Namespace], OutsideStreams]
+    fewer: int = 1  # so many times fewer streams than of the others: the model is slow
 
 
 def models() -> dict[str, Model]:
@@ -48,12 +49,14 @@ def models() -> dict[str, Model]:
             "EfficientNet-Lite0: CIFAR-10 by ImageNet's classes",
             images.WEIGHTS,
             lambda a: images.make(*sized(a), folder=a.data),
+            fewer=3,
         ),
     }
 
 
 def load_or_make(name: str, model: Model, args: argparse.Namespace) -> OutsideStreams:
     """The model's streams, from the cache where they have the size asked for."""
+    args = argparse.Namespace(**vars(args) | {"streams": args.streams // model.fewer})
     path = args.cache / f"{name}-{args.kind}-{args.streams}x{args.frames}-s{args.seed}.npz"
     if path.is_file():
         return streams.load(path)
@@ -94,17 +97,22 @@ def record(name: str, model: Model, kind: str, row: Row, entry: Contender, size:
     return {**whence, **asdict(row), "streams": size[0], "frames": size[1], "chosen": chosen}
 
 
+def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of the streams that models are run over, and where they are kept."""
+    parser.add_argument("--streams", type=int, default=streams.STREAMS, metavar="R", help="default: %(default)s")
+    parser.add_argument("--frames", type=int, default=300, metavar="T", help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="of streams and searches (default: %(default)s)")
+    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="of logits (default: %(default)s)")
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.outside", __doc__)
     parser.add_argument("--models", nargs="+", metavar="NAME", help="speech, text, images (default: all)")
-    parser.add_argument("--streams", type=int, default=streams.STREAMS, metavar="R", help="default: %(default)s")
-    parser.add_argument("--frames", type=int, default=300, metavar="T", help="default: %(default)s")
+    add_stream_arguments(parser)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of streams and searches (default: %(default)s)")
     parser.add_argument("--evaluations", type=int, default=contenders.EVALUATIONS, metavar="N",
                         help="settings tried for each filter (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
-    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="of logits (default: %(default)s)")
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the tables, too")
     return parser.parse_args(arguments)
 

@@ -19,6 +19,7 @@ FILE, HOME_FILE, SURFACE_FILE = "change_filters", "change_home", "memory_surface
 ABLATIONS_FILE, GROUPS_FILE, LEARNED_FILE, OUTSIDE_FILE = (
     "change_ablations", "change_groups", "memory_learned", "outside_models",
 )  # fmt: skip
+UNFITTED_FILE = "outside_default"
 BARE, OURS_AT_HOME, SAME = "without Knob", "attentive memory at home", ", same delay"
 OURS = {"attentive": "**attentive memory**", "attentive-single": "**attentive memory**"}
 MODELS = {"knob-ode": "Knob-ODE's fused logits with u*", "static": "a single classifier (Static), no u*"}
@@ -127,6 +128,18 @@ def outside(results: Results) -> str:
         for row in results[OUTSIDE_FILE].itertuples()
     ]  # fmt: skip
     return markdown(["", "NLL", "accuracy %", "excess flips", "delay", "confident errors"], lines)
+
+
+def unfitted(results: Results) -> str:
+    """The default weights on models that they were not fitted to (`train.outside.unfitted measure`)."""
+    lines = [
+        [f"{row.model}, {row.kind}", number(100 * row.accuracy_bare), number(100 * row.accuracy),
+         number(row.flips_bare), number(row.flips), number(row.delay_bare), number(row.delay),
+         number(row.nll_bare, 4), number(row.nll, 4)]
+        for row in results[UNFITTED_FILE].itertuples()
+    ]  # fmt: skip
+    names = ("accuracy %", "excess flips", "delay", "NLL")
+    return markdown(["", *(head for name in names for head in (f"{name}, bare", "default"))], lines)
 
 
 def nearest_rivals(frame: Any) -> Any:
@@ -292,6 +305,10 @@ def section(results: Results, figure: str) -> list[str]:
     if _there(results, OUTSIDE_FILE):
         parts += ["Pretrained classifiers of others, half of the streams to fit on and half to measure "
                   "(`python -m train.outside`):", outside(results)]  # fmt: skip
+    if _there(results, UNFITTED_FILE):
+        parts += ["The same classifiers with the default weights at the home setting, fitted to none of them "
+                  "(`python -m train.outside.unfitted`; mixed: a cut every 40 frames, fast: every 15):",
+                  unfitted(results)]  # fmt: skip
     return parts
 
 
