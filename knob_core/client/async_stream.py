@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from knob_core.client.stream import MOST_REPLIES
+from knob_core.client.stream import LEAVE, MOST_REPLIES
 from knob_core.client.stream_session import Lost, Session, answer_to, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
@@ -67,7 +67,8 @@ class AsyncStream:
     async def leave(self) -> None:
         """The stream has ended: the service forgets it."""
         await self._connected()
-        await self._socket.send('{"type": "leave"}')
+        if not await self._sent(LEAVE):
+            await self._sent(LEAVE)  # over the new connection
         await self.close()
 
     async def close(self) -> None:
@@ -76,7 +77,8 @@ class AsyncStream:
         if socket is not None:
             await socket.close()
 
-    async def _sent(self, message: bytes) -> None:
+    async def _sent(self, message: bytes | str) -> bool:
+        """False where the connection was broken; then there is a new one."""
         from websockets.exceptions import ConnectionClosed
 
         socket = self._socket
@@ -85,6 +87,8 @@ class AsyncStream:
         except (ConnectionClosed, OSError, AttributeError):  # a reader may have noticed the break first
             await self._broken(socket)
             await self._connected()  # which sends all that is unanswered
+            return False
+        return True
 
     async def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
@@ -94,10 +98,9 @@ class AsyncStream:
         try:
             async with asyncio.timeout(self._timeout):
                 text = await socket.recv()
+            await self._take(text)
         except (ConnectionClosed, OSError, AttributeError):
             await self._broken(socket)
-            return
-        await self._take(text)
 
     async def _broken(self, socket: Any) -> None:
         if self._socket is socket:
@@ -106,15 +109,10 @@ class AsyncStream:
                 socket.transport.abort()
 
     async def _take(self, text: Any) -> None:
-        reply, messages = self.session.received(text)
+        replies, messages = self.session.received(text)
+        self._replies.extend(replies)
         for message in messages:
             await self._socket.send(message)
-        if reply is None:
-            return
-        if reply["type"] in ("answer", "dropped", "refused"):
-            self._replies.append(reply)
-        if reply["type"] == "hello":
-            self._replies.extend(self.session.give_up(number) for number in self.session.unanswered())
 
     async def _connected(self) -> None:
         async with self._connecting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time as clocks
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 from knob_core.client.stream_session import Lost, Session, answer_to, refused_for_good, waits
 from knob_core.serving.messages import Answer, Reply
 
+LEAVE = '{"type": "leave"}'
 MOST_WAITING = 64  # frames without an answer; then sending waits
 MOST_REPLIES = 10_000  # that nobody has read; then the oldest are forgotten
 
@@ -66,7 +68,8 @@ class Stream:
     def leave(self) -> None:
         """The stream has ended: the service forgets it."""
         self._connected()
-        self._socket.send('{"type": "leave"}')
+        if not self._sent(LEAVE):
+            self._sent(LEAVE)  # over the new connection
         self.close()
 
     def close(self) -> None:
@@ -79,37 +82,43 @@ class Stream:
         self._connected()
         return self.session.window
 
-    def _sent(self, message: bytes) -> None:
+    def _sent(self, message: bytes | str) -> bool:
+        """False where the connection was broken; then there is a new one."""
         from websockets.exceptions import ConnectionClosed
 
         try:
             self._socket.send(message)
         except (ConnectionClosed, OSError):
-            self._socket = None
+            self._read_the_rest()
             self._connected()  # which sends all that is unanswered
+            return False
+        return True
+
+    def _read_the_rest(self) -> None:
+        """The connection broke: take what had arrived and was not read yet, and give it up."""
+        from websockets.exceptions import ConnectionClosed
+
+        socket, self._socket = self._socket, None
+        with contextlib.suppress(ConnectionClosed, OSError, EOFError):  # TimeoutError, nothing is left, is an OSError
+            for _ in range(MOST_WAITING):  # no more can be on their way
+                replies, _messages = self.session.received(socket.recv(0))  # what is to be sent waits
+                self._replies.extend(replies)
+        socket.close_socket()
 
     def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
 
         self._connected()
         try:
-            text = self._socket.recv(self._timeout)
+            self._take(self._socket.recv(self._timeout))
         except (ConnectionClosed, OSError):  # TimeoutError is an OSError: silence is a break too
-            socket, self._socket = self._socket, None
-            socket.close_socket() if hasattr(socket, "close_socket") else None
-            return
-        self._take(text)
+            self._read_the_rest()
 
     def _take(self, text: Any) -> None:
-        reply, messages = self.session.received(text)
+        replies, messages = self.session.received(text)
+        self._replies.extend(replies)
         for message in messages:
             self._socket.send(message)
-        if reply is None:
-            return
-        if reply["type"] in ("answer", "dropped", "refused"):
-            self._replies.append(reply)
-        if reply["type"] == "hello":
-            self._replies.extend(self.session.give_up(number) for number in self.session.unanswered())
 
     def _connected(self) -> None:
         if self._socket is not None:

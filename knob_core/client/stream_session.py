@@ -44,7 +44,7 @@ class Session:
         self.id, self._group, self._policy, self.token = id, group, policy, token
         self._url, self._probabilities, self._jpeg, self._replay = url.rstrip("/"), probabilities, jpeg, replay
         self.number = 0  # of the last frame
-        self.told = 0  # the last number that the caller was told of
+        self.settled = 0  # the last number that has its reply
         self.waiting: OrderedDict[int, Sent] = OrderedDict()  # without an answer
         self._kept: OrderedDict[int, Sent] = OrderedDict()  # the last `replay` answered ones
         self.hello: Hello | None = None
@@ -57,7 +57,7 @@ class Session:
 
     def address(self) -> str:
         """Of the WebSocket."""
-        query = {"group": self._group, "policy": self._policy, "after": str(self.told) if self.hello else ""}
+        query = {"group": self._group, "policy": self._policy, "after": str(self.settled) if self.hello else ""}
         text = urlencode({name: value for name, value in query.items() if value})
         base = self._url.replace("http", "ws", 1)
         return f"{base}/v1/streams/{quote(self.id, safe='')}/socket" + (f"?{text}" if text else "")
@@ -126,21 +126,23 @@ class Session:
 
     # Replies in
 
-    def received(self, text: str | bytes) -> tuple[Reply | None, list[bytes]]:
-        """(what the service said, messages to be sent now); None instead of a reply that the caller knows already."""
+    def received(self, text: str | bytes) -> tuple[list[Reply], list[bytes]]:
+        """(replies that the caller does not know yet, messages to be sent now)."""
         reply: Any = json.loads(text)
         if reply["type"] == "hello":
             self._welcomed(reply)
-            return reply, self._next()
+            return self._unanswered(reply), self._next()
+        if reply["type"] == "closing":
+            return [], []
         numbers = reply["frames"] if reply["type"] == "dropped" else [reply.get("frame")]
-        if reply["type"] == "closing" or None in numbers:
-            return reply, []
+        if None in numbers:
+            return [reply], []
         self._flying.difference_update(numbers)
         new = [number for number in numbers if number in self.waiting]
         for number in numbers:
             sent = self._again.pop(number, None) or self.waiting.get(number)
             self._settled(number, sent if reply["type"] == "answer" else None)
-        return reply if new else None, self._next()
+        return [reply] if new else [], self._next()
 
     def _next(self) -> list[bytes]:
         """Frames to be sent again, as many as the service's queue has room for."""
@@ -153,7 +155,7 @@ class Session:
 
     def _settled(self, number: int, keep: Sent | None = None) -> None:
         self.waiting.pop(number, None)
-        self.told = max(self.told, number)
+        self.settled = max(self.settled, number)
         if keep is not None and self._replay:
             self._kept[number] = keep
             while len(self._kept) > self._replay:
@@ -163,7 +165,7 @@ class Session:
         first, self.hello = self.hello is None, hello
         self._flying.clear()
         if first and not self.waiting and not self.number:
-            self.number = self.told = hello["frame"]  # a stream that somebody began
+            self.number = self.settled = hello["frame"]  # a stream that somebody began
             return
         stands = hello["frame"]
         self._again = {number: sent for number, sent in {**self._kept, **self._again}.items() if number > stands}
@@ -177,19 +179,15 @@ class Session:
                 longer: Header = {**sent.header, "elapsed": sent.header.get("elapsed", 1.0) + missing}
                 first_again[self._backlog[0]] = Sent(longer, sent.content)
 
-    def unanswered(self) -> list[int]:
-        """Frames that were answered, but whose answers the service no longer has."""
-        if self.hello is None:
-            return []
-        answered, again = self.hello["answered"], self.hello["again"]
-        return [number for number in self.waiting if number <= answered and number not in again]
-
-    def give_up(self, number: int) -> Reply:
-        """What a caller is told of such a frame."""
-        self.waiting.pop(number, None)
-        self.told = max(self.told, number)
+    def _unanswered(self, hello: Hello) -> list[Reply]:
+        """A refusal for each frame that was answered, but whose answer the service no longer has."""
         cause = "the connection broke before the answer arrived; the frame is in the stream's state"
-        return {"type": "refused", "stream": self.id, "frame": number, "cause": cause, "code": "full"}
+        gone = [number for number in self.waiting if number <= hello["answered"] and number not in hello["again"]]
+        for number in gone:
+            self._settled(number)
+        return [
+            {"type": "refused", "stream": self.id, "frame": number, "cause": cause, "code": "full"} for number in gone
+        ]
 
 
 def answer_to(number: int, reply: Reply) -> Answer | None:

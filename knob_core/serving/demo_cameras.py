@@ -62,10 +62,10 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-async def _camera(given: argparse.Namespace, number: int, told: Counter[str]) -> None:
+async def _camera(given: argparse.Namespace, number: int, replies: Counter[str]) -> None:
     options = {"group": GROUPS[number % len(GROUPS)], "token": given.token, "give_up": given.give_up}
     async with AsyncStream(given.url, f"camera-{number}", **options) as stream:
-        reading = asyncio.create_task(_read(stream, told))
+        reading = asyncio.create_task(_read(stream, replies))
         source, sent = frames(number, given.seed), 0
         due = time.monotonic()
         while given.frames is None or sent < given.frames:
@@ -78,27 +78,28 @@ async def _camera(given: argparse.Namespace, number: int, told: Counter[str]) ->
         reading.cancel()
 
 
-async def _read(stream: AsyncStream, told: Counter[str]) -> None:
+async def _read(stream: AsyncStream, replies: Counter[str]) -> None:
     while True:
-        told[(await stream.reply())["type"]] += 1
+        replies[(await stream.reply())["type"]] += 1
 
 
 async def _run(given: argparse.Namespace) -> None:
-    told: Counter[str] = Counter()
-    report = asyncio.create_task(_report(told))
-    await asyncio.gather(*(_camera(given, number, told) for number in range(given.streams)))
+    replies: Counter[str] = Counter()
+    report = asyncio.create_task(_report(replies))
+    await asyncio.gather(*(_camera(given, number, replies) for number in range(given.streams)))
     report.cancel()
-    print(_said(told), flush=True)
+    print(_said(replies), flush=True)
 
 
-async def _report(told: Counter[str]) -> None:
+async def _report(replies: Counter[str]) -> None:
     while True:
         await asyncio.sleep(5.0)
-        print(_said(told), flush=True)
+        print(_said(replies), flush=True)
 
 
-def _said(told: Counter[str]) -> str:
-    return f"knob demo-cameras: {told['answer']} answers, {told['dropped']} frames dropped, {told['refused']} refused"
+def _said(replies: Counter[str]) -> str:
+    answers, dropped, refused = (replies[kind] for kind in ("answer", "dropped", "refused"))
+    return f"knob demo-cameras: {answers} answers, {dropped} frames dropped, {refused} refused"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from knob_core._arrays.checks import whole_number
 from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
-from knob_core.serving.messages import Frame, Hello, Reply, StreamInfo
+from knob_core.serving.messages import Code, Frame, Hello, Reply, StreamInfo
 from knob_core.serving.served_stream import POLICIES, Policy, ServedStream, Sink, Waiting
 from knob_core.serving.stepper import Batch, Stepper, frames_of
 from knob_core.settings import Settings
@@ -58,13 +59,17 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("capacity", "queue", "max_batch"):
-            if not getattr(self, name) >= 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a whole number >= 1")
+            whole_number(name, getattr(self, name), 1)
         for name in ("rate", "grace", "idle"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number > 0")
         if not 0 <= self.max_wait <= 1:
             raise ValueError(f"max_wait is {self.max_wait!r}, expected a number of seconds in [0, 1]")
+
+    @property
+    def burst(self) -> float:
+        """Frames that may come at once after a pause: those of a second, and never less than one."""
+        return max(1.0, self.rate)
 
 
 class Engine:
@@ -110,9 +115,9 @@ class Engine:
             stream = self._stream(id, group)
             old, stream.sink, stream.policy = stream.sink, sink, policy or stream.policy
             stream.seen = time.monotonic()
-            self._forget_waiting(stream)
+            cause = "another socket was opened for this stream"
+            out += self._forget_waiting(stream, cause)
             if old is not None:
-                cause = "another socket was opened for this stream"
                 out.append((old, {"type": "closing", "stream": id, "frame": stream.taken, "cause": cause}))
             stream.resumed, stream.origin = stream.origin, "memory"
             missed = [item for item in stream.recent if after is not None and item[0] > after]
@@ -124,11 +129,13 @@ class Engine:
 
     def part(self, id: str, sink: Sink) -> None:
         """A socket dropped; the state stays for the grace time. Nothing where another socket came already."""
+        out: Delivery = []
         with self.lock:
             stream = self.streams.get(id)
             if stream is not None and stream.sink is sink:
                 stream.sink, stream.seen = None, time.monotonic()
-                self._forget_waiting(stream)
+                out = self._forget_waiting(stream, "the stream's socket was closed")
+        self.deliver(out)
 
     def forget(self, id: str, cause: str = "the stream was ended") -> bool:
         """End a stream: its state is gone."""
@@ -167,7 +174,7 @@ class Engine:
                 raise Full("the service is stopping")
             if len(self.streams) >= self.limits.capacity:
                 raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
-            stream = self.streams[id] = ServedStream(id, group, self.policy, tokens=self.limits.rate)
+            stream = self.streams[id] = ServedStream(id, group, self.policy, tokens=self.limits.burst)
         stream.group = group or stream.group
         return stream
 
@@ -181,17 +188,22 @@ class Engine:
         }  # fmt: skip
 
     def _remove(self, stream: ServedStream, cause: str) -> Delivery:
-        self._forget_waiting(stream)
+        out = self._forget_waiting(stream, cause)
         self._leaving.append(stream)
-        if stream.sink is None:
-            return []
-        return [(stream.sink, {"type": "closing", "stream": stream.id, "frame": stream.taken, "cause": cause})]
+        if stream.sink is not None:
+            out.append((stream.sink, {"type": "closing", "stream": stream.id, "frame": stream.taken, "cause": cause}))
+        return out
 
-    def _forget_waiting(self, stream: ServedStream) -> None:
-        """Frames of a socket that is gone; its client will send them again."""
+    def _forget_waiting(self, stream: ServedStream, cause: str) -> Delivery:
+        """Frames of a socket that is gone; its client will send them again, or count them as elapsed itself.
+
+        What came by HTTP is answered: nobody sends it again.
+        """
         self._count -= len(stream.waiting)
+        alone = [item for item in stream.waiting if item.sink is not None]
         stream.waiting.clear()
-        stream.accepted = stream.taken
+        stream.accepted, stream.lost = stream.taken, 0.0
+        return [self._refused(item, cause, "order") for item in alone]
 
     # Frames
 
@@ -229,7 +241,7 @@ class Engine:
         """The frame's number, where it may wait."""
         now, limits = time.monotonic(), self.limits
         passed, stream.seen = now - stream.seen, now
-        stream.tokens = min(limits.rate, stream.tokens + passed * limits.rate)
+        stream.tokens = min(limits.burst, stream.tokens + passed * limits.rate)
         if self.stopping:
             raise Refusal("full", "the service is stopping")
         if own and stream.sink is not None:
@@ -315,11 +327,11 @@ class Engine:
             self._count -= len(batch)
             return batch
 
-    def _refused(self, item: Waiting, cause: str) -> tuple[Sink, Reply]:
+    def _refused(self, item: Waiting, cause: str, code: Code = "model") -> tuple[Sink, Reply]:
         self.refused += 1
         item.stream.refused += 1
         reply: Reply = {
-            "type": "refused", "stream": item.stream.id, "frame": item.number, "cause": cause, "code": "model",
+            "type": "refused", "stream": item.stream.id, "frame": item.number, "cause": cause, "code": code,
         }  # fmt: skip
         item.stream.recent.append((item.number, reply))
         return item.sink or item.stream.sink or nobody, reply

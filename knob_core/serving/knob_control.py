@@ -42,12 +42,13 @@ class KnobTable:
 
     def acting(self, stream: str, group: str) -> Settings:
         """What acts on a stream."""
-        own = self.streams.get(stream)
-        key = (stream if own else "", group)
+        own, shared = self.streams.get(stream), self.groups.get(group)
+        if not own and not shared:
+            return self.base
+        key = (stream if own else "", group if shared else "")  # as many as were turned, whatever names clients send
         found = self._acting.get(key)
         if found is None:
-            changes = {**self.groups.get(group, {}), **(own or {})}
-            found = self._acting[key] = replace(self.base, **changes) if changes else self.base
+            found = self._acting[key] = replace(self.base, **{**(shared or {}), **(own or {})})
         return found
 
     def to_json(self) -> KnobState:

@@ -27,7 +27,7 @@ class Store(Protocol):
 
 
 class Maintenance:
-    """A thread beside the engine's. What goes wrong is told in `problems`, by subject, until it is right again."""
+    """A thread beside the engine's. What goes wrong stands in `problems`, by subject, until it is right again."""
 
     def __init__(
         self, engine: Engine, problems: dict[str, str], *,

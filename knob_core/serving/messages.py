@@ -41,7 +41,7 @@ class Header(TypedDict):
     number: NotRequired[int]  # the client's, rising; else the one before plus 1
     shape: NotRequired[list[int]]  # of raw
     dtype: NotRequired[str]  # of logits and branches: float32 or float64
-    elapsed: NotRequired[float]  # frames since the last one, 1 unless told
+    elapsed: NotRequired[float]  # frames since the last one, 1 by default
     time: NotRequired[float]  # or seconds, on any clock that does not go back
     probabilities: NotRequired[bool]  # answer with all of them
 
@@ -97,6 +97,9 @@ class Dropped(TypedDict):
     cause: str
 
 
+Code = Literal["bad_frame", "order", "full", "rate", "model"]  # of a refusal
+
+
 class Refused(TypedDict):
     """One frame, or one message, that was not taken; the stream is as it was."""
 
@@ -104,7 +107,7 @@ class Refused(TypedDict):
     stream: str
     frame: int | None
     cause: str
-    code: Literal["bad_frame", "order", "full", "rate", "model"]
+    code: Code
 
 
 class Closing(TypedDict):

@@ -12,14 +12,14 @@ log = logging.getLogger(__name__)
 
 
 class SettingsWatch:
-    """One file; what is wrong with it is told in `problems` until it is right again."""
+    """One file; what is wrong with it stands in `problems` until it is right again."""
 
     def __init__(self, path: Path, problems: dict[str, str]) -> None:
         self.path, self.problems = path, problems
         self._stamp = self._read_stamp()
 
     def reload(self, knobs: KnobControl) -> bool:
-        """Turn the knobs, where the file changed; whether it did. A bad file is told, and the knobs stay."""
+        """Turn the knobs, where the file changed; whether it did. A bad file is reported, and the knobs stay."""
         stamp = self._read_stamp()
         if stamp is None or stamp == self._stamp:
             return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -138,8 +139,9 @@ def _streams(engine: Engine, about: Mapping[str, Any]) -> list[ServedStream]:
     room = engine.limits.capacity - len(engine.streams)
     if len(streams) > room:
         raise ValueError(f"it has {len(streams)} streams, expected at most {room}")
-    if len({stream.id for stream in streams}) != len(streams):
-        raise ValueError("an id stands twice in it")
+    ids = Counter(stream.id for stream in streams)
+    if len(ids) != len(streams):
+        raise ValueError(f"stream {ids.most_common(1)[0][0]!r} is in it twice, expected every id once")
     return streams
 
 
@@ -159,7 +161,7 @@ def _give_states(engine: Engine, streams: list[ServedStream], arrays: Mapping[st
 def _enter(engine: Engine, streams: list[ServedStream]) -> None:
     with engine.lock:
         for stream in streams:
-            stream.tokens = engine.limits.rate
+            stream.tokens = engine.limits.burst
             engine.streams[stream.id] = stream
 
 

@@ -6,6 +6,7 @@ and the like) are stepped apart, those that differ in zeta and omega_n only toge
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -16,14 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import methods
 from knob_core.memories.attentive import fused
 from knob_core.memories.base import Inputs
 from knob_core.runtime import clock, state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer as Answers
 from knob_core.runtime.slew import slewed
-from knob_core.runtime.sources import Branch, Source
+from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.knob_control import KnobTable
 from knob_core.serving.messages import Answer, Frame
@@ -35,6 +35,7 @@ NAMES = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "missing", "age",
 MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a number is not finite
 BY_STREAM = ("zeta", "omega_n", "frame_rate", "goals")  # may differ within a step, or do not act
 SWITCHES = tuple(field.name for field in fields(Settings) if field.name not in BY_STREAM)
+log = logging.getLogger(__name__)
 NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
 
 
@@ -60,7 +61,7 @@ class Stepper:
         if slew is not None and not 0.0 < slew < math.inf:
             raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
         self.source, self.backbone, self.classes = source, Backbone(source), classes
-        self._gate, self._slew = methods.get(source.method).gate, slew
+        self._gate, self._slew = gate_of(source), slew
         self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
         self.lock = threading.Lock()  # of the rows
 
@@ -103,9 +104,9 @@ class Stepper:
         rows = np.array([item.stream.row for item in items])
         old = self._rows.read(rows)
         settings = [table.acting(item.stream.id, item.stream.group) for item in items]
-        told = [(_told(i.frame.elapsed), _told(i.frame.time), s.frame_rate)
+        clocks = [(_or_nan(i.frame.elapsed), _or_nan(i.frame.time), s.frame_rate)
                 for i, s in zip(items, settings, strict=True)]  # fmt: skip
-        gap, after = clock.since_last(old, *np.array(told).T)
+        gap, after = clock.since_last(old, *np.array(clocks).T)
         wrong = ~clock.in_range(gap)
         for k in np.flatnonzero(wrong).tolist():
             causes[places[k]] = f"time makes {gap[k]:g} frames, expected {clock.ALLOWED}"
@@ -120,9 +121,15 @@ class Stepper:
             acting = [self._acting(items[k].stream, settings[k]) for k in members]
             zeta, omega_n = (np.array(column) for column in zip(*acting, strict=True))
             part = _branch_rows(branch, np.array(places)[index])
-            result, new = advance(
-                state.rows(old, index), part, gap[index], after[index], (zeta, omega_n), switches, self.source
-            )
+            try:
+                result, new = advance(
+                    state.rows(old, index), part, gap[index], after[index], (zeta, omega_n), switches, self.source
+                )
+            except Exception as error:  # these streams stay as they were, and their clients are told
+                log.exception("%d frames could not be stepped", len(members))
+                for k in members:
+                    causes[places[k]] = f"the step failed: {type(error).__name__}: {str(error)[:200]}"
+                continue
             self._rows.write(rows[index], new)
             for item, knobs in zip(mine, acting, strict=True):
                 item.stream.knobs, item.stream.stepped = knobs, item.number
@@ -200,5 +207,5 @@ def _branch_rows(branch: Branch, places: np.ndarray) -> Branch:
     return Branch(branch.z_static[places], branch.z_dyn[places], u_star)
 
 
-def _told(value: float | None) -> float:
+def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value

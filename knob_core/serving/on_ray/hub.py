@@ -34,7 +34,7 @@ class Replica:
 
     seen: float  # s, monotonic
     revision: int  # of the knobs that it has
-    told: int  # last question that it has answered
+    answered: int  # number of the last question that it has answered
     report: dict[str, Any] = field(default_factory=dict)
 
 
@@ -54,18 +54,18 @@ class Hub:
     # Replicas
 
     async def exchange(
-        self, replica: str, revision: int, told: int, report: dict[str, Any] | None, knobs: Mapping[str, Any]
+        self, replica: str, revision: int, answered: int, report: dict[str, Any] | None, knobs: Mapping[str, Any]
     ) -> dict[str, Any]:
         """A replica says what it has, and is told what is new. `knobs`: those that it started with."""
         if self.knobs is None:
             self.knobs = KnobControl(table_from_json(knobs).base)
         known = self.replicas.setdefault(replica, Replica(0.0, 0, 0))
-        known.seen, known.revision, known.told = time.monotonic(), revision, told
+        known.seen, known.revision, known.answered = time.monotonic(), revision, answered
         if report is not None:
             known.report = report
         self._notify()
         await self._until(
-            lambda: self._revision() != revision or self.question > told or self.draining, BEAT
+            lambda: self._revision() != revision or self.question > answered or self.draining, BEAT
         )  # fmt: skip
         known.seen = time.monotonic()
         table = self.knobs.table
@@ -79,8 +79,8 @@ class Hub:
         self.question += 1
         asked = self.question
         self._notify()
-        await self._until(lambda: all(r.told >= asked for r in self._present().values()), WITHIN)
-        return {name: replica.report for name, replica in self._present().items() if replica.told >= asked}
+        await self._until(lambda: all(r.answered >= asked for r in self._present().values()), WITHIN)
+        return {name: replica.report for name, replica in self._present().items() if replica.answered >= asked}
 
     async def drain(self) -> None:
         """Every replica answers what waits, saves, and closes its sockets."""

@@ -10,8 +10,6 @@ import sys
 import threading
 from typing import Any
 
-STARTING = 300.0  # s
-
 
 def run(given: argparse.Namespace) -> int:
     try:

@@ -40,10 +40,10 @@ class SharedService(Service):
     async def exchange(self) -> None:
         """Take the knobs from the hub and tell it what it asks, until the service is drained."""
         table = self.engine.knobs.table
-        first, revision, told, report = table.to_json(), 0, 0, None
+        first, revision, answered, report = table.to_json(), 0, 0, None
         while True:
             try:
-                news = await self._hub.exchange.remote(self.replica, revision, told, report, first)
+                news = await self._hub.exchange.remote(self.replica, revision, answered, report, first)
             except FAILED as error:
                 if "hub" not in self.problems:
                     log.warning("the hub does not answer", extra={"cause": str(error)[:200]})
@@ -57,8 +57,8 @@ class SharedService(Service):
                 self.ready = True
             if news["draining"] and not self.draining:
                 await asyncio.to_thread(self.drain)
-            report = self.report() if news["question"] > told or self.draining else None
-            told = news["question"]
+            report = self.report() if news["question"] > answered or self.draining else None
+            answered = news["question"]
             if self.draining:
                 await asyncio.sleep(0.2)  # the hub answers at once from now on
 

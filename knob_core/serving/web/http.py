@@ -38,7 +38,7 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Respo
     else:
         cause = f"Content-Type is {kind[:80]!r}, expected application/json, {', '.join(PICTURES)}"
         return JSONResponse({"error": cause}, 415)
-    if request.query_params.get("probabilities", "false") == "true":
+    if _switch(request, "probabilities"):
         frame = frame._replace(probabilities=True)
     await service.recall(id)
     reply = await asyncio.wait_for(
@@ -171,7 +171,7 @@ async def turn(request: Request, service: Service, caller: Caller) -> Response:
         if request.method == "PUT":
             changes = settings_file.as_dict(settings_file.Settings(**changes))
     scope = _scope(request)
-    clear = request.query_params.get("clear", "false") == "true" and not scope
+    clear = _switch(request, "clear") and not scope
     given = {"changes": changes, "whole": request.method == "PUT", "clear": clear, "if_revision": revision, **scope}
     return JSONResponse(await service.change_knobs(Change("turn", given), caller.name))
 
@@ -191,6 +191,14 @@ async def revert(request: Request, service: Service, caller: Caller) -> Response
 
 async def knob_log(request: Request, service: Service, caller: Caller) -> Response:
     return JSONResponse({"changes": await service.knob_log()})
+
+
+def _switch(request: Request, name: str) -> bool:
+    """A query parameter that is true or false; false where it is not given."""
+    value = request.query_params.get(name, "false")
+    if value not in ("true", "false"):
+        raise ValueError(f"{name} is {value[:80]!r}, expected true or false")
+    return value == "true"
 
 
 def _if_revision(table: dict[str, Any]) -> int | None:

@@ -79,8 +79,8 @@ def _many(name: str, kind: Any) -> dict[str, Any]:
     return _one(name, {"type": "array", "items": _ref(kind)})
 
 
-def _path(name: str, schema: dict[str, Any] = ID) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": schema}
+def _path(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": ID}
 
 
 def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from knob_core.serving.web.service import Service
 
 MOST_UNREAD = 256  # answers that a client may leave unread
 MOST_BAD = 100  # messages in a row that are no frames
-TRY_LATER, POLICY, TOO_BIG, RESTART, REPLACED = 1013, 1008, 1009, 1012, 4001  # close codes
+POLICY, TOO_BIG, RESTART, REPLACED = 1008, 1009, 1012, 4001  # close codes
 log = logging.getLogger(__name__)
 
 

@@ -227,6 +227,7 @@ def test_rows_are_used_again_and_start_at_rest() -> None:
     [
         (Frame("logits", np.zeros(1)), "logits has 1 numbers"),
         (Frame("logits", np.array([1e7, 0])), "numbers above 1e\\+06"),
+        (Frame("logits", np.array([1e307, 0, -np.inf])), "numbers above 1e\\+06"),
         (Frame("branches", np.zeros(11)), "does not take branches"),
         (Frame("raw", np.zeros((4, 4, 3), np.uint8)), "takes logits, not pictures"),
         (Frame("logits", np.zeros(K), elapsed=-1.0), "elapsed is -1"),
@@ -275,6 +276,56 @@ def test_a_model_that_fails_is_told_and_leaves_the_state() -> None:
     same(client.answers()[-1], reference.step(pictures[2]))
 
 
+def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
+    """A model may give numbers that are finite and too large to compute with."""
+
+    def model(frames: np.ndarray) -> np.ndarray:
+        z = np.zeros((len(frames), K))
+        z[:, 0] = frames[:, 0, 0, 0] / 255 * 1e308
+        z[:, 1] = -z[:, 0]
+        return z
+
+    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    bad, good = Client(served, "bad"), Client(served, "good")
+    served.knobs.turn({"memory": "off"}, "tester", stream="good")
+    for shade in (0, 255):
+        served.submit("bad", Frame("raw", np.full((2, 2, 3), shade, np.uint8)))
+        served.submit("good", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
+        with np.errstate(all="ignore"):
+            served.step_waiting()
+    assert [told["type"] for told in bad.told] == ["hello", "answer", "refused"]
+    assert "the step failed: ValueError" in bad.told[-1]["cause"] and len(good.answers()) == 2
+    served.submit("bad", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
+    served.step_waiting()
+    assert bad.told[-1]["type"] == "answer"
+
+
+def test_less_than_one_frame_a_second_is_a_rate_too() -> None:
+    rng, served = np.random.default_rng(8), engine(limits={"rate": 0.1})
+    Client(served, "a")
+    served.submit("a", logits(rng))
+    with pytest.raises(Refusal, match=r"more than 0\.1 frames/s"):
+        served.submit("a", logits(rng))
+
+
+def test_frames_that_a_client_sends_again_are_not_counted_as_lost_too() -> None:
+    rng, served = np.random.default_rng(9), engine(limits={"queue": 2})
+    client = Client(served, "a")
+    frames = [logits(rng, number=number) for number in range(1, 6)]
+    served.submit("a", frames[0])
+    served.step_waiting()
+    for frame in frames[1:]:  # two of them give way to newer ones
+        served.submit("a", frame)
+    assert [told["type"] for told in client.told[2:]] == ["dropped", "dropped"]
+    assert client.join()["frame"] == 1  # the connection broke: what comes after frame 1 is the client's to say
+    client.told.clear()
+    served.submit("a", frames[1])
+    served.step_waiting()
+    reference = KnobStream(wrap.classifier())
+    reference.step(frames[0].content)
+    same(client.answers()[0], reference.step(frames[1].content))
+
+
 def test_wrong_order_and_too_many_frames_a_second_are_refused() -> None:
     rng, served = np.random.default_rng(8), engine(limits={"rate": 5})
     Client(served, "a")
@@ -312,3 +363,27 @@ def test_small_pictures_wait_as_bytes_and_share_a_batch_with_shrunk_ones() -> No
     assert causes == [None] * 3 and len(calls) == 1 and branch is not None
     for k, picture in enumerate(pictures):
         assert np.allclose(branch.z_dyn[k], source(picture[None]).z_dyn[0], rtol=0, atol=1e-5)
+
+
+def test_a_frame_that_came_without_a_socket_is_answered_when_a_socket_takes_its_stream() -> None:
+    served, told = engine(), []
+    served.submit("a", logits(np.random.default_rng(0)), told.append)
+    Client(served, "a")
+    (answer,) = told
+    assert (answer["type"], answer["code"]) == ("refused", "order")
+    assert answer["cause"] == "another socket was opened for this stream"
+    assert served.step_waiting() == 0
+
+
+def test_a_frame_that_came_without_a_socket_is_answered_when_its_stream_is_ended() -> None:
+    served, told = engine(), []
+    served.submit("a", logits(np.random.default_rng(0)), told.append)
+    served.forget("a")
+    assert [answer["cause"] for answer in told] == ["the stream was ended"]
+
+
+def test_names_of_groups_that_nobody_turned_take_no_memory() -> None:
+    table = engine().knobs.table
+    for i in range(100):
+        assert table.acting(f"s{i}", f"g{i}") is table.base
+    assert not table._acting

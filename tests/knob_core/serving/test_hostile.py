@@ -13,6 +13,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 import zlib
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,22 @@ def test_garbage_is_refused_with_its_cause_and_the_stream_goes_on() -> None:
         assert Service(service.url).stream("a")["frames"] == 1
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "name"), [("PATCH", "/v1/knobs", "clear"), ("POST", "/v1/streams/a/frames", "probabilities")]
+)
+def test_a_switch_that_is_neither_true_nor_false_is_refused(method: str, path: str, name: str) -> None:
+    content = json.dumps({"zeta": 1.5} if method == "PATCH" else {"logits": [0.0, 1.0]}).encode()
+    with running() as service:
+        before = Service(service.url).knobs()
+        request = urllib.request.Request(f"{service.url}{path}?{name}=2102", content, method=method)
+        request.add_header("Content-Type", "application/json")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+        assert refused.value.code == 400
+        assert json.load(refused.value)["error"] == f"{name} is '2102', expected true or false"
+        assert Service(service.url).knobs() == before
+
+
 def test_a_client_that_never_sends_a_frame_is_closed() -> None:
     with running() as service, connect(address(service, "a")) as socket:
         socket.recv()
@@ -128,6 +146,7 @@ def test_giants_are_refused() -> None:
         assert Service(service.url).step("b", jpeg())["type"] == "answer"
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_is_closed_and_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """It sends and never reads: its answers are bounded, and so is the memory."""
     from knob_core.serving.web import sockets as web_sockets

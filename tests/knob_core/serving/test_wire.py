@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 from services import CLASSES, logits, running
+from websockets.exceptions import ConnectionClosedError
 
 from knob_core import wrap
 from knob_core.client import AsyncStream, Lost, Service, ServiceError, Stream
@@ -163,8 +165,31 @@ def test_sync_client_goes_on_by_itself_and_run_keeps_the_order() -> None:
         check([(frame, None) for frame in frames], answers, service.engine.knobs, "a", "")
         again = Stream(service.url, "a", probabilities=True)  # another process later: numbers go on
         assert again.step(frames[0])["frame"] == 41
-        again.leave()
+        again._socket.socket.close()
+        again.leave()  # over a connection of its own
         assert Service(service.url).streams() == [] or Service(service.url).streams()[0]["stream"] != "a"
+
+
+def test_answers_that_arrived_before_a_break_are_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The break shows when the next frame is sent; a service that was started anew has the answers no more."""
+
+    def broken(message: bytes) -> None:
+        raise ConnectionClosedError(None, None)
+
+    rng = np.random.default_rng(4)
+    with running() as service, Stream(service.url, "a") as stream:
+        for _ in range(3):
+            stream.send(logits(rng))
+        while Service(service.url).stream("a")["frame"] < 3:
+            time.sleep(0.01)
+        time.sleep(0.3)  # the answers are on this side now, unread
+        socket = stream._socket
+        monkeypatch.setattr(socket, "send", broken)
+        monkeypatch.setattr(stream, "_connected", lambda: None)
+        assert not stream._sent(b"")
+        assert [reply["frame"] for reply in stream._replies] == [1, 2, 3]  # type: ignore[typeddict-item]
+        monkeypatch.undo()
+        socket.close()
 
 
 def test_no_proxy_is_told_what_goes_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
