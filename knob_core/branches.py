@@ -28,11 +28,12 @@ class Branches:
     segment: np.ndarray | None = None  # (R, T) kind of severity, a place in `streams.severity_segments.SEGMENTS`
 
     def __post_init__(self) -> None:
-        if self.z_static.ndim != 3 or self.z_static.shape != self.z_dyn.shape:
+        shape = self.z_static.shape
+        if len(shape) != 3 or shape[2] < 2 or shape != self.z_dyn.shape:
             raise ValueError(
-                f"z_static and z_dyn must share one shape (R, T, K), got {self.z_static.shape} and {self.z_dyn.shape}"
+                f"z_static and z_dyn must share one shape (R, T, K) with K >= 2, got {shape} and {self.z_dyn.shape}"
             )
-        paths, frames, _ = self.z_static.shape
+        paths, frames, classes = shape
         whole = (paths, frames)
         allowed = {"labels": ((paths,), whole), "severity": ((frames,), whole)}
         for field in fields(self)[2:]:
@@ -44,6 +45,9 @@ class Branches:
             array = getattr(self, field.name)
             if array is not None and not np.isfinite(array).all():
                 raise ValueError(f"{field.name} has values that are not finite")
+        unknown = (self.labels < -1) | (self.labels >= classes)
+        if unknown.any():
+            raise ValueError(f"labels must lie in [-1, {classes - 1}], got {self.labels[unknown].flat[0]}")
 
     @property
     def frame_labels(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where networks run: a GPU where there is one, unless told."""
+"""Where networks run: a GPU where there is one, unless a device is named."""
 
 from __future__ import annotations
 

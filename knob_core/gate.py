@@ -5,7 +5,7 @@ x = [u, v], v = (du/dt) / omega_n;  h = omega_n dt / 2,  k = 2h / (1 + 2 zeta h 
 This is Tustin's discretisation of u'' + 2 zeta omega_n u' + omega_n^2 u = omega_n^2 u_star (paper, section 3.2), in
 coordinates in which u^2 + v^2 cannot grow whatever the knobs do. As increments it loses no digits to slow knobs.
 
-Shapes: u_star is (..., T) with time on `axis` (the last unless told); other axes are streams, or classes (static
+Shapes: u_star is (..., T) with time on `axis` (the last by default); other axes are streams, or classes (static
 memory). A knob (zeta, omega_n, dt) is a scalar, one per stream (..., 1), or one per frame (T,) or (..., T): it
 broadcasts against u_star with time last. The state is (..., 2) = [u, v]; None means at rest in zero.
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
 import torch
+
+from knob_core._arrays.checks import whole_number
 
 MAX_SEED = 2**63 - 1
 
 
 def generator(device: str | torch.device, seed: int, *piece: int | str) -> torch.Generator:
     """The generator of one piece of work; a device has its own random numbers."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed is {seed!r}, expected a whole number in [0, {MAX_SEED}]")
+    seed = whole_number("seed", seed, 0, MAX_SEED)
     name = repr([part if isinstance(part, str) else int(part) for part in (seed, *piece)])
     state = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
     return torch.Generator(device=device).manual_seed(state)

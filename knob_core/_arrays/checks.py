@@ -51,7 +51,7 @@ def real_array(name: str, x: torch.Tensor, *, min_ndim: int = 0, finite: bool = 
 @overload
 def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> np.ndarray: ...
 def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> Array:
-    """A floating-point array or tensor with at least min_ndim axes and at least one element; finite unless told."""
+    """A floating-point array or tensor with at least min_ndim axes and at least one element; by default finite."""
     if isinstance(x, np.ma.MaskedArray):
         raise ValueError(f"{name} must be an array without a mask, got {np.ma.count_masked(x)} masked values")
     if is_tensor(x):
@@ -83,6 +83,15 @@ def require_finite(name: str, x: Array) -> None:
     good = np.isfinite(x)
     if not good.all():
         raise ValueError(f"{name} must be finite, got {first_bad(x, good)}")
+
+
+def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """A whole number, Python's or NumPy's, from low to high; a bool is none."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        allowed = f">= {low}" if high is None else f"in [{low}, {high}]"
+        raise ValueError(f"{name} is {value!r}, expected a whole number {allowed}")
+    return int(value)
 
 
 def knob(name: str, x: Any, low: float, *, above: bool, high: float = math.inf) -> Any:

@@ -59,7 +59,7 @@ def table_1(summary: pd.DataFrame, paper: pd.DataFrame | None, output: str, scop
 
 
 def table_2(cost: pd.DataFrame, paper: pd.DataFrame | None) -> pd.DataFrame:
-    """What each method costs; the paper's figures stand beside the width that is the paper's."""
+    """What each method costs; the paper's figures are in the rows of the paper's own width."""
     found = order(cost).sort_values("width", kind="stable").reset_index(drop=True)
     rows = pd.DataFrame({"method": found["method"].map(METHODS), "width": found["width"].astype(int)})
     rows["parameters, M"] = found["parameters"] / 1e6

@@ -121,6 +121,27 @@ def _log(x: float) -> float:
         1 / 13 + q * (1 / 15 + q * (1 / 17 + q * (1 / 19 + q * (1 / 21)))))))))))  # fmt: skip
 
 
+@compiled(fma=True)
+def _exponentials(m: np.ndarray, top: np.ndarray, sharp: float, e: np.ndarray, total: np.ndarray) -> None:
+    """Fill e (K, L) with exp((m - top) sharp), and total (L,) with its sums; top (L,) is the largest m (K, L)."""
+    for j in range(len(top)):
+        total[j] = 0.0
+    for i in range(len(m)):
+        for j in range(len(top)):
+            e[i, j] = _exp((m[i, j] - top[j]) * sharp)
+            total[j] += e[i, j]
+
+
+@compiled(fma=True)
+def _overlap(e: np.ndarray, p: np.ndarray, x: np.ndarray) -> None:
+    """Fill x (L,) with sum e p over the classes, e (K, L) and p (K,)."""
+    for j in range(len(x)):
+        x[j] = 0.0
+    for i in range(len(p)):
+        for j in range(len(x)):
+            x[j] += e[i, j] * p[i]
+
+
 @compiled(attend_numpy, fma=True)
 def attend_lanes(
     z: np.ndarray, p_z: np.ndarray, p_eye: np.ndarray, turned: np.ndarray, warmth: np.ndarray, cool: float,
@@ -129,7 +150,7 @@ def attend_lanes(
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
-    _, b, _, _, sharp, told, _, t_1, _, t_3, brake, eye = w
+    _, b, _, _, sharp, informative, _, t_1, _, t_3, brake, eye = w
     m, v, e = np.empty((classes, lanes)), np.empty((classes, lanes)), np.empty((classes, lanes))
     top, best = np.empty(lanes), np.empty(lanes)
     total, scale, n = np.empty(lanes), np.empty(lanes), np.empty(lanes)
@@ -148,24 +169,15 @@ def attend_lanes(
         for j in range(lanes):
             n[j] = 0.0
             top[j] = z[r, 0, 0]
-            total[j] = 0.0
         for i in range(classes):
             for j in range(lanes):
                 top[j] = m[i, j] if m[i, j] > top[j] else top[j]
-        for i in range(classes):
-            for j in range(lanes):
-                e[i, j] = _exp((m[i, j] - top[j]) * sharp)
-                total[j] += e[i, j]
+        _exponentials(m, top, sharp, e, total)
         for t in range(frames):
-            # evidence of a change: x = K told <p_m, p_z> + 1 - told, l = max(0, -log x)
+            # evidence of a change: x = K informative <p_m, p_z> + 1 - informative, l = max(0, -log x)
+            _overlap(e, p_z[r, t], x)
             for j in range(lanes):
-                x[j] = 0.0
-            for i in range(classes):
-                p = p_z[r, t, i]
-                for j in range(lanes):
-                    x[j] += e[i, j] * p
-            for j in range(lanes):
-                same = _log(classes * told * (x[j] / total[j]) + 1 - told)
+                same = _log(classes * informative * (x[j] / total[j]) + 1 - informative)
                 evidence = -same if same < 0 else 0.0
                 fast = 0.5 * omega_n[j] * turned[r, t] * _exp(b * evidence)
                 h[j] = fast if fast < cap[j] else cap[j]
@@ -189,23 +201,13 @@ def attend_lanes(
                     best[j] = float(i) if larger else best[j]
                     top[j] = m[i, j] if larger else top[j]
             # softmax(m / tau), for the conflict that is left and for the next frame
-            for j in range(lanes):
-                total[j] = 0.0
-            for i in range(classes):
-                for j in range(lanes):
-                    e[i, j] = _exp((m[i, j] - top[j]) * sharp)
-                    total[j] += e[i, j]
+            _exponentials(m, top, sharp, e, total)
             for j in range(lanes):
                 scale[j] = 0.0
             if t_1 != 0:
+                _overlap(e, p_z[r, t], x)
                 for j in range(lanes):
-                    x[j] = 0.0
-                for i in range(classes):
-                    p = p_z[r, t, i]
-                    for j in range(lanes):
-                        x[j] += e[i, j] * p
-                for j in range(lanes):
-                    same = _log(classes * told * (x[j] / total[j]) + 1 - told)
+                    same = _log(classes * informative * (x[j] / total[j]) + 1 - informative)
                     scale[j] = t_1 * (same if same < 0 else 0.0)
             if t_3 != 0:
                 for j in range(lanes):

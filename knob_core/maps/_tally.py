@@ -16,7 +16,7 @@ from knob_core import metrics
 from knob_core._arrays.compiled import compiled
 from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import SURE
-from knob_core.measures.truth import STAYS, Truth
+from knob_core.measures.truth import STAYS, Truth, frames_left
 
 BINS = 15  # of ECE
 FINE = 6  # binary digits: buckets of 1 - p_max for each factor of 2
@@ -49,7 +49,7 @@ def tally_numpy(
     predicted: np.ndarray,  # (R, T, L)
     p_max: np.ndarray,  # (R, T, L)
     labels: np.ndarray,  # (R, T)
-    told: np.ndarray,  # (R, T)
+    both_known: np.ndarray,  # (R, T)
     start: np.ndarray,  # (N,) and on: as in `Truth`
     length: np.ndarray,
     changed: np.ndarray,
@@ -57,7 +57,8 @@ def tally_numpy(
     out: Tally,
 ) -> None:
     """With the measures' own functions."""
-    known = Truth(labels, start, length, start // labels.shape[1], changed, counted, _left(labels, start, length), told)
+    left = frames_left(start, length, labels.shape)
+    known = Truth(labels, start, length, start // labels.shape[1], changed, counted, left, both_known)
     settings = np.ascontiguousarray(np.moveaxis(predicted, -1, 0))  # (L, R, T)
     found: ChangeCounts = count(settings, known)
     out.excess[:], out.alarms[:] = found.excess.sum(-1), found.alarms.sum(-1)
@@ -71,15 +72,9 @@ def tally_numpy(
     out.keys[:] = np.ascontiguousarray(confidence).view(np.uint64) << np.uint64(1) | correct
 
 
-def _left(labels: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """`Truth.left`."""
-    left = np.repeat(start + length - 1, length) - np.arange(labels.size)
-    return np.minimum(left, STAYS - 1).astype(np.int8).reshape(labels.shape)
-
-
 @compiled(tally_numpy)
 def tally(
-    predicted: np.ndarray, p_max: np.ndarray, labels: np.ndarray, told: np.ndarray, start: np.ndarray,
+    predicted: np.ndarray, p_max: np.ndarray, labels: np.ndarray, both_known: np.ndarray, start: np.ndarray,
     length: np.ndarray, changed: np.ndarray, counted: np.ndarray, out: Tally,
 ) -> None:  # fmt: skip
     streams, frames, lanes = predicted.shape
@@ -91,7 +86,7 @@ def tally(
             if t > 0:
                 for j in range(lanes):
                     flips[j] += predicted[r, t, j] != predicted[r, t - 1, j]
-                if told[r, t]:
+                if both_known[r, t]:
                     for j in range(lanes):
                         excess[j] += predicted[r, t, j] != predicted[r, t - 1, j]
                     if labels[r, t - 1] == label:

@@ -40,8 +40,8 @@ class Found:
     @property
     def met(self) -> bool:
         """All goals that can be measured here are met, and there is one."""
-        told = [v for v in self.verdicts if np.isfinite(v.value)]
-        return bool(told) and all(v.met for v in told)
+        measured = [v for v in self.verdicts if np.isfinite(v.value)]
+        return bool(measured) and all(v.met for v in measured)
 
     @property
     def words(self) -> str:

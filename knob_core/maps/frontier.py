@@ -50,10 +50,10 @@ class RivalCurve:
 def frontier(settings_map: SettingsMap) -> Frontier | None:
     """Over the worst of the map's sets; None where the streams have no change of class to follow."""
     delay, flips = (settings_map.worst(name).ravel() for name in ("delay_mean", "excess_flips"))
-    told = np.flatnonzero(np.isfinite(delay) & np.isfinite(flips))
-    if not len(told):
+    measured = np.flatnonzero(np.isfinite(delay) & np.isfinite(flips))
+    if not len(measured):
         return None
-    on = told[front(delay[told], flips[told])]
+    on = measured[front(delay[measured], flips[measured])]
     i, j = np.unravel_index(on, (len(settings_map.zeta), len(settings_map.omega_n)))
     return Frontier(settings_map.zeta[i], settings_map.omega_n[j], delay[on], flips[on], named(delay[on]))
 

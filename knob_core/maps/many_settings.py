@@ -12,6 +12,7 @@ from dataclasses import fields
 import numpy as np
 
 from knob_core import methods
+from knob_core._arrays import checks as check
 from knob_core.branches import Branches
 from knob_core.gates import Gate
 from knob_core.maps import _lanes, _tally
@@ -54,7 +55,7 @@ class ManySettings:
         if isinstance(self.memory, Attentive):
             g = methods.get(method).gate.without_inertia.reset(branches.u_star, settings.zeta, settings.omega_n)[1]
             self.z = np.ascontiguousarray(fused(Inputs(branches.z_static, branches.z_dyn, branches.u_star, g, g)))
-            self.weights = self.memory._weights()
+            self.weights = self.memory.weights(self.z.shape[-1])
             self.shared = _lanes.shared(self.z, self.memory.command(branches.u_star), self.weights)
         else:  # the memory is linear, so its inputs may be cooled instead of its answer
             self.z_static = np.ascontiguousarray(branches.z_static, np.float64) * self.cool
@@ -68,10 +69,9 @@ class ManySettings:
     def measure(self, zeta: np.ndarray, omega_n: np.ndarray) -> dict[str, np.ndarray]:
         """Every measure of `ChangeMeasures` at S settings, each (S,)."""
         zeta, omega_n = (np.ascontiguousarray(x, np.float64) for x in (zeta, omega_n))
+        check.knobs(zeta, omega_n, 1.0)
         if zeta.ndim != 1 or zeta.shape != omega_n.shape or not len(zeta):
             raise ValueError(f"zeta and omega_n have shapes {zeta.shape}, {omega_n.shape}, expected one (S,), S >= 1")
-        if not (np.isfinite(zeta).all() and np.isfinite(omega_n).all() and zeta.min() >= 0 and omega_n.min() > 0):
-            raise ValueError("zeta must be finite and >= 0, omega_n finite and > 0")
         many = len(zeta)
         zeta, omega_n = (np.pad(x, (0, -many % LANES), "edge") for x in (zeta, omega_n))
         parts = [self._measure(zeta[i : i + LANES], omega_n[i : i + LANES]) for i in range(0, many, LANES)]
@@ -87,8 +87,8 @@ class ManySettings:
             g = self._gates(zeta, omega_n)
             _lanes.fuse_lanes(self.z_static, self.z_dyn, g, self.labels, self.memory is PLAIN,
                               zeta, omega_n, predicted, p_max, nll)  # fmt: skip
-        _tally.tally(predicted, p_max, self.labels, known.told, known.start, known.length, known.changed, known.counted,
-                     out)  # fmt: skip
+        _tally.tally(predicted, p_max, self.labels, known.both_known, known.start, known.length, known.changed,
+                     known.counted, out)  # fmt: skip
         return self._rates(out, nll)
 
     def _scratch(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, _tally.Tally]:
@@ -119,15 +119,15 @@ class ManySettings:
         if self.there:
             _tally.sort_keys(out.keys, np.empty(self.there, np.int32))
             _tally.calibration(out.keys, ece, floor)
-        steps, told = self.labels[:, 1:].size, int(self.known.told.sum())
+        steps, judged = self.labels[:, 1:].size, int(self.known.both_known.sum())
         median, ninety = np.quantile(out.delays, [0.5, 0.9], axis=0) if cuts else (none, none)
 
         def rate(count: np.ndarray, whole: int, scale: float = 1.0) -> np.ndarray:
             return scale * count / whole if whole else none
 
         return {
-            "excess_flips": rate(out.excess, told, 100.0),
-            "false_alarms": rate(out.alarms, told, 100.0),
+            "excess_flips": rate(out.excess, judged, 100.0),
+            "false_alarms": rate(out.alarms, judged, 100.0),
             "delay_median": median,
             "delay_90": ninety,
             "delay_mean": rate(out.delays.sum(0), cuts),

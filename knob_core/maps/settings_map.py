@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from knob_core._arrays.checks import whole_number
 from knob_core.maps.many_settings import LANES, ManySettings
 from knob_core.maps.measure_words import MEASURES
 
@@ -34,8 +35,7 @@ class Grid:
         for name, (low, high) in (("zeta", self.zeta), ("omega_n", self.omega_n)):
             if not 0 < low < high < np.inf:
                 raise ValueError(f"{name} is from {low!r} to {high!r}, expected 0 < low < high")
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 2 <= self.size <= 512:
-            raise ValueError(f"size is {self.size!r}, expected a whole number from 2 to 512")
+        whole_number("size", self.size, 2, 512)
 
     @property
     def zetas(self) -> np.ndarray:
@@ -93,7 +93,7 @@ class Step(NamedTuple):
 
 
 def refine(sets: Sequence[ManySettings], grid: Grid | None = None, threads: int | None = None) -> Iterator[Step]:
-    """Measure level by level; whoever stops asking cancels what is left. One thread a core unless told."""
+    """Measure level by level; whoever stops asking cancels what is left. By default one thread a core."""
     grid = grid or Grid()
     if not sets:
         raise ValueError("sets is empty, expected at least one set of streams")

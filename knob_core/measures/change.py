@@ -101,7 +101,7 @@ def excess_frames(predicted: np.ndarray, known: Truth, delay: np.ndarray | None 
     """(..., R, T) bool: the answer changes here, and not because it arrives at a new class; delay from `arrivals`."""
     delay = arrivals(predicted, known) if delay is None else delay
     changes = np.zeros(predicted.shape, bool)
-    changes[..., 1:] = (predicted[..., 1:] != predicted[..., :-1]) & known.told[:, 1:]
+    changes[..., 1:] = (predicted[..., 1:] != predicted[..., :-1]) & known.both_known[:, 1:]
     flat = changes.reshape(-1, known.labels.size)  # a view
     setting, stretch = np.nonzero(((delay < known.length) & known.changed).reshape(len(flat), -1))
     flat[setting, known.start[stretch] + delay.reshape(len(flat), -1)[setting, stretch]] = False
@@ -111,7 +111,7 @@ def excess_frames(predicted: np.ndarray, known: Truth, delay: np.ndarray | None 
 def alarm_frames(predicted: np.ndarray, known: Truth) -> np.ndarray:
     """(..., R, T) bool: the answer was right in the frame before, is wrong here, and the class is the same."""
     right = predicted == known.labels
-    steady = known.told[:, 1:] & (known.labels[:, 1:] == known.labels[:, :-1])
+    steady = known.both_known[:, 1:] & (known.labels[:, 1:] == known.labels[:, :-1])
     alarms = np.zeros(predicted.shape, bool)
     alarms[..., 1:] = right[..., :-1] & ~right[..., 1:] & steady
     return alarms
@@ -130,7 +130,7 @@ def count(predicted: np.ndarray, known: Truth) -> ChangeCounts:
     excess, alarms, delay_sum, never, delays = (
         np.concatenate(column).reshape(*lead, -1) for column in zip(*parts, strict=True)
     )
-    return ChangeCounts(excess, alarms, known.told.sum(-1), delay_sum, never, known.cuts, delays)
+    return ChangeCounts(excess, alarms, known.both_known.sum(-1), delay_sum, never, known.cuts, delays)
 
 
 def _count_piece(predicted: np.ndarray, known: Truth) -> tuple[np.ndarray, ...]:

@@ -8,6 +8,7 @@ Prepared once for a set of streams, then used for any number of answers (`knob_c
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ class Truth:
     changed: np.ndarray  # (N,) bool: the class is another than in the stretch before; never for a stream's first
     counted: np.ndarray  # (N,) bool: the recognisable cuts, C of them, over which delays are taken
     left: np.ndarray  # (R, T) frames of the stretch after this one, at most STAYS - 1
-    told: np.ndarray  # (R, T) bool: class known here and in the frame before, so that a change of the answer counts
+    both_known: np.ndarray  # (R, T) bool: class known here and in the frame before, so a change of the answer counts
 
     @property
     def cut_stream(self) -> np.ndarray:
@@ -67,11 +68,16 @@ def truth(labels: np.ndarray, bare: np.ndarray, content: np.ndarray | None = Non
     changed = ~first & (label >= 0) & (before >= 0) & (label != before)
     recognised = 2 * np.add.reduceat((bare == labels).ravel().astype(np.int64), start) >= length
     counted = ~first & (label >= 0) & (before >= 0) & recognised & (changed | same_class)
-    left = np.repeat(start + length - 1, length) - np.arange(labels.size)
     known = labels >= 0
-    told = known.copy()
-    told[:, 0], told[:, 1:] = False, known[:, 1:] & known[:, :-1]
+    both_known = known.copy()
+    both_known[:, 0], both_known[:, 1:] = False, known[:, 1:] & known[:, :-1]
     return Truth(
         labels, start, length, start // frames, changed, counted,
-        np.minimum(left, STAYS - 1).astype(np.int8).reshape(labels.shape), told,
+        frames_left(start, length, labels.shape), both_known,
     )  # fmt: skip
+
+
+def frames_left(start: np.ndarray, length: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """`Truth.left` (R, T) of stretches start, length (N,) in frames of shape (R, T)."""
+    left = np.repeat(start + length - 1, length) - np.arange(math.prod(shape))
+    return np.minimum(left, STAYS - 1).astype(np.int8).reshape(shape)

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from knob_core._arrays.checks import whole_number
 from knob_core._arrays.top import classes_first, pick, top1
 from knob_core.metrics.reliability import (
     Reliability,
     bin_by_mass,
     bin_by_width,
-    bin_count,
     confidence_vector,
     correct_vector,
 )
@@ -127,9 +127,10 @@ def nll(probs: Any, labels: Any) -> float:
 
 
 def cross_entropy(z: Any, labels: Any) -> np.ndarray:
-    """-log softmax(z)[label] of every frame, (...): z (..., K), labels of a shape that spreads to (...)."""
+    """-log softmax(z)[label] of every frame, (...): z (..., K), labels of a shape that spreads to (...), all known."""
     log_p = log_softmax(z)
     labels = np.broadcast_to(labels, log_p.shape[:-1])
+    labels = _labels(labels, labels.shape, log_p.shape[-1])
     return -np.take_along_axis(log_p, labels[..., None], -1)[..., 0]
 
 
@@ -190,7 +191,8 @@ def noise_floor(confidence: Any, bins: int = 15, debiased: bool = False) -> floa
     if isinstance(confidence, (int, np.integer)):
         if confidence < 0:
             raise ValueError(f"confidence must be an array (N,) or a count >= 0, got {confidence}")
-        variance, bins = TYPICAL_CONFIDENCE * (1 - TYPICAL_CONFIDENCE), min(bin_count(bins), int(confidence))
+        variance = TYPICAL_CONFIDENCE * (1 - TYPICAL_CONFIDENCE)
+        bins = min(whole_number("bins", bins, 1), int(confidence))
         floor = math.sqrt(2 / math.pi * variance * bins / confidence) if confidence else math.nan
     else:
         c = confidence_vector(confidence)

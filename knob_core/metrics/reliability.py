@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from knob_core._arrays.checks import whole_number
+
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
 
@@ -108,12 +110,6 @@ def _sorted(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np
     return key.view(c.dtype).astype(np.float64), correct
 
 
-def bin_count(bins: int) -> int:
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
-        raise ValueError(f"bins must be an integer >= 1, got {bins!r}")
-    return int(bins)
-
-
 def _table(c: np.ndarray, correct: np.ndarray, ends: np.ndarray, edges: np.ndarray) -> Reliability:
     """The table of sorted samples, bin b ending before index ends[b]."""
     n = np.diff(ends, prepend=0)
@@ -128,7 +124,7 @@ def _table(c: np.ndarray, correct: np.ndarray, ends: np.ndarray, edges: np.ndarr
 
 def bin_by_mass(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> Reliability:
     """Bins of (nearly) equal counts; an edge lies midway between the two samples that it parts."""
-    bins = min(bin_count(bins), len(confidence))
+    bins = min(whole_number("bins", bins, 1), len(confidence))
     c, correct = _sorted(confidence, correct)
     if not bins:
         return _table(c, correct, np.zeros(0, np.intp), np.array([0.0, 1.0]))
@@ -143,7 +139,7 @@ def bin_by_mass(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
 
 def bin_by_width(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> Reliability:
     """Bins [0, 1/B), [1/B, 2/B), ... [1 - 1/B, 1]."""
-    edges = np.linspace(0, 1, bin_count(bins) + 1)
+    edges = np.linspace(0, 1, whole_number("bins", bins, 1) + 1)
     c, correct = _sorted(confidence, correct)
     ends = np.append(np.searchsorted(c, edges[1:-1], side="left"), len(c))
     return _table(c, correct, ends, edges)

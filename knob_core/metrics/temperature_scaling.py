@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knob_core import metrics
+from knob_core._arrays.checks import require_finite
 
 T_LIMITS = (0.05, 20.0)  # where no T is best (all right, or all wrong) the nearer limit is given
 
@@ -25,8 +26,7 @@ def fit(z: NDArray, labels: NDArray) -> float:
         raise ValueError(f"z must be (N, K) and labels (N,), N >= 1, got {z.shape} and {labels.shape}")
     if labels.min() < 0 or labels.max() >= z.shape[1]:
         raise ValueError(f"labels must lie in [0, {z.shape[1] - 1}], got {labels.min()} to {labels.max()}")
-    if not np.isfinite(z).all():
-        raise ValueError("z must be finite")
+    require_finite("z", z)
     z_y = z[np.arange(len(labels)), labels]
 
     def slope(beta: float) -> float:

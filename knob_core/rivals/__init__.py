@@ -1,4 +1,4 @@
-"""Filters of class logits that stand beside our own memory, one a module, all with the interface of `base.Filter`."""
+"""Filters of class logits to compare our own memory with, one a module, all with the interface of `base.Filter`."""
 
 from __future__ import annotations
 

@@ -65,7 +65,4 @@ class Filter:
         object.__setattr__(self, name, float(check.knob(name, getattr(self, name), low, above=above, high=high)))
 
     def _require_int(self, name: str, low: int, high: int) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-            raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
-        object.__setattr__(self, name, int(value))
+        object.__setattr__(self, name, check.whole_number(name, getattr(self, name), low, high))

@@ -1,6 +1,6 @@
 """How long it is since a stream's last frame, in frames.
 
-Told as `elapsed` in frames, or as `time` in seconds, or not at all, which is one frame; NaN is what was not told.
+Given as `elapsed` in frames, or as `time` in seconds, or not at all, which is one frame; NaN is what was not given.
 """
 
 from __future__ import annotations

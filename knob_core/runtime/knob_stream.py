@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from knob_core import settings as settings_file
-from knob_core._arrays.checks import is_tensor
+from knob_core._arrays.checks import is_tensor, whole_number
 from knob_core.runtime import clock as clocks
 from knob_core.runtime import state
 from knob_core.runtime.advance import advance
@@ -53,8 +53,8 @@ class KnobStream:
     ) -> None:
         if slew is not None and not 0.0 < slew < np.inf:
             raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
-        if streams is not None and (isinstance(streams, bool) or not isinstance(streams, int) or streams < 1):
-            raise ValueError(f"streams is {streams!r}, expected a whole number >= 1 or None")
+        if streams is not None:
+            streams = whole_number("streams", streams, 1)
         self._source: Source = source_of(model, device)
         self._gate = gate_of(self._source)
         if isinstance(settings, (str, os.PathLike)):
@@ -103,7 +103,7 @@ class KnobStream:
     def step(self, frames: Any, *, ids: Any = None, elapsed: Any = None, time: Any = None) -> Answer:
         """One frame of every stream, or of the streams `ids` only; None for `frames` where none came.
 
-        `elapsed` (frames since the last step, 1 unless told) or `time` (seconds): one for all or one per stream.
+        `elapsed` (frames since the last step, 1 unless given) or `time` (seconds): one for all or one per stream.
         """
         with self._stepping:
             settings = self._settings  # this frame's snapshot
@@ -165,8 +165,8 @@ class KnobStream:
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             self._state, self._now = state.check(found, self._rest(*shape)), now
-            own = self._settings  # weights, temperature and goals belong to model and settings file
-            self.settings = replace(settings, weights=own.weights, temperature=own.temperature, goals=own.goals)
+            stay = ("weights", "temperature", "goals")  # they belong to model and settings file
+            self.turn(**{name: x for name, x in settings_file.as_dict(settings).items() if name not in stay})
 
     # One step
 

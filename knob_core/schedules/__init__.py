@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knob_core._arrays.checks import whole_number
 from knob_core.schedules.lists import MAX_SEVERITY, Severity, from_csv, from_list
 
 __all__ = ["MAX_FRAMES", "MAX_SEVERITY", "SCHEDULES", "Parameter", "Schedule", "Severity", "from_csv", "from_list"]
@@ -58,14 +59,13 @@ class Schedule:
     function: Callable[..., Severity]
 
     def __call__(self, n: int, **values: float | int | str) -> Severity:
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MAX_FRAMES:
-            raise ValueError(f"n is {n!r}, expected a whole number of frames in [1, {MAX_FRAMES}]")
+        n = whole_number("n", n, 1, MAX_FRAMES)
         known = {parameter.name: parameter for parameter in self.parameters}
         for name, value in values.items():
             if name not in known:
                 raise ValueError(f"{self.name} has no parameter {name!r}, it has {', '.join(known)}")
             known[name].check(value)
-        return np.clip(self.function(int(n), **values), 0.0, MAX_SEVERITY)
+        return np.clip(self.function(n, **values), 0.0, MAX_SEVERITY)
 
 
 SCHEDULES: dict[str, Schedule] = {}

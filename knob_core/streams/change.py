@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knob_core._arrays.checks import whole_number
 from knob_core.streams import severity_segments
 from knob_core.streams.severity_segments import SEGMENTS
 
@@ -38,8 +39,7 @@ class ChangeStreamKind:
     motion_rho: float = MOTION_RHO
 
     def __post_init__(self) -> None:
-        if self.min_gap < 1:
-            raise ValueError(f"min_gap is {self.min_gap!r}, expected a whole number of frames >= 1")
+        whole_number("min_gap", self.min_gap, 1)
         if not self.mean_gap >= self.min_gap:
             raise ValueError(f"mean_gap is {self.mean_gap!r}, expected at least min_gap, {self.min_gap}")
         for name in ("other_class", "motion"):
@@ -81,12 +81,6 @@ class ChangePlan:
     def moving(self) -> bool:
         return bool(self.shift.any())
 
-    @property
-    def segment_names(self) -> list[str]:
-        """The kind of every frame's segment, in words."""
-        names = list(SEGMENTS)
-        return [names[place] for place in self.segment]
-
 
 def plan(
     labels: ArrayLike,
@@ -99,9 +93,7 @@ def plan(
     classes = np.asarray(labels)
     if classes.ndim != 1 or not len(classes) or classes.dtype.kind not in "iu":
         raise ValueError(f"labels are {classes.dtype} of shape {classes.shape}, expected whole numbers (N,), N >= 1")
-    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 1:
-        raise ValueError(f"frames is {frames!r}, expected a whole number >= 1")
-    kind, frames = _kind(kind), int(frames)
+    kind, frames = _kind(kind), whole_number("frames", frames, 1)
     content, weather, motion = (_generator(seed, stream, part) for part in range(len(PARTS)))
     picture, cuts = _content(classes, frames, kind, content)
     severity, segment = severity_segments.schedule(frames, kind.severity, weather)
@@ -118,10 +110,8 @@ def _kind(kind: ChangeStreamKind | str) -> ChangeStreamKind:
 
 
 def _generator(seed: int, stream: int, part: int) -> np.random.Generator:
-    for name, value in (("seed", seed), ("stream", stream)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-            raise ValueError(f"{name} is {value!r}, expected a whole number >= 0")
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(int(stream), part)))
+    seed, stream = whole_number("seed", seed, 0), whole_number("stream", stream, 0)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream, part)))
 
 
 def _content(

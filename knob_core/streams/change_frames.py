@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from knob_core._arrays.checks import whole_number
 from knob_core.corruptions import NAMES, corrupt
 from knob_core.corruptions._warp import displace
 from knob_core.data.pixels import to_unit
@@ -66,10 +67,9 @@ class ChangeFrames:
 
     def batches(self, batch_size: int = BLOCK) -> Iterator[Tensor]:
         """All frames in their order, `batch_size` at a time, (B, 3, H, W)."""
-        if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size!r}, expected a whole number >= 1")
-        for start in range(0, len(self), int(batch_size)):
-            yield self.frames(start, min(start + int(batch_size), len(self)))
+        size = whole_number("batch_size", batch_size, 1)
+        for start in range(0, len(self), size):
+            yield self.frames(start, min(start + size, len(self)))
 
     def _block(self, block: int) -> Tensor:
         """Frames of one block, (<= BLOCK, 3, H, W): a last block is rendered whole and then cut to the stream's end."""

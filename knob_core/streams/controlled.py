@@ -15,6 +15,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from knob_core._arrays.checks import whole_number
 from knob_core.corruptions import NAMES, corrupt
 from knob_core.data.pixels import to_unit
 from knob_core.seeding import generator
@@ -58,13 +59,12 @@ class ControlledStream:
     ) -> None:
         if corruption not in NAMES:
             raise ValueError(f"corruption is {corruption!r}, expected one of {', '.join(NAMES)}")
-        if isinstance(realisations, bool) or not isinstance(realisations, (int, np.integer)) or realisations < 1:
-            raise ValueError(f"realisations is {realisations!r}, expected a whole number >= 1")
         self.images = to_unit(images, device)  # (N, 3, H, W)
         if self.images.ndim != 4 or not len(self.images):
             raise ValueError(f"images have shape {tuple(self.images.shape)}, expected (N, 3, H, W) with N >= 1")
         self.severity = _severity(severity)  # (T,)
-        self.corruption, self.realisations, self.seed = corruption, int(realisations), seed
+        self.corruption, self.seed = corruption, seed
+        self.realisations = whole_number("realisations", realisations, 1)
         generator("cpu", seed)  # refuses a bad seed now and not at the first frame
 
     @property
@@ -100,9 +100,7 @@ class ControlledStream:
 
     def batches(self, batch_size: int = 256) -> Iterator[Frames]:
         """Every frame of every path once, BLOCK frames of all paths before the next; only a batch is held."""
-        if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size!r}, expected a whole number >= 1")
-        return self._batches(int(batch_size))
+        return self._batches(whole_number("batch_size", batch_size, 1))
 
     def __iter__(self) -> Iterator[Frames]:
         return self.batches()

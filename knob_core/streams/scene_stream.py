@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from knob_core._arrays.checks import whole_number
 from knob_core.streams.change import ChangePlan
 from knob_core.streams.change_frames import ChangeFrames
 from knob_core.streams.controlled import Frames
@@ -28,10 +29,8 @@ class SceneStream:
         realisations: int = 1,
         seed: int = 0,
     ) -> None:
-        if isinstance(realisations, bool) or not isinstance(realisations, (int, np.integer)) or realisations < 1:
-            raise ValueError(f"realisations is {realisations!r}, expected a whole number >= 1")
         self.plan, self.severity = plan, plan.severity
-        self.realisations = int(realisations)
+        self.realisations = whole_number("realisations", realisations, 1)
         self.parts = [ChangeFrames(images, plan, corruption, seed, stream) for stream in range(self.realisations)]
 
     def __len__(self) -> int:

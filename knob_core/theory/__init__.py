@@ -83,8 +83,7 @@ def poles(zeta: Knob, omega_n: Knob, dt: Knob = 1.0) -> Poles:
 
 def step_response(zeta: Knob, omega_n: Knob, n: int, dt: Knob = 1.0) -> np.ndarray:
     """The gate's u over n frames for u_star = 1 from rest, (..., n). Frame i is where the ODE is at (i + 1) dt."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, got {n!r}")
+    n = check.whole_number("n", n, 1)
     zeta, omega_n, dt = (k if k.ndim == 0 else k[..., None] for k in check.knobs(zeta, omega_n, dt))
     return run(np.ones(n), zeta, omega_n, dt)[0]
 
@@ -150,8 +149,7 @@ def ema_pole(omega_n: Knob, dt: Knob = 1.0) -> np.ndarray:
 
 def ema_step_response(omega_n: float, n: int, dt: float = 1.0) -> np.ndarray:
     """g over n frames for g_star = 1 from 0, (n,): 1 - exp(-omega_n dt (i + 1)), the ODE's own values."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, got {n!r}")
+    n = check.whole_number("n", n, 1)
     _, omega_n, dt = check.knobs(0.0, omega_n, dt)
     return -np.expm1(-omega_n * dt * np.arange(1, n + 1))
 

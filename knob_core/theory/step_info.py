@@ -41,7 +41,7 @@ def step_info(
     settling: float = 0.02,
     rise: tuple[float, float] = (0.1, 0.9),
 ) -> StepInfo:
-    """Of y (T,), sampled every dt from time 0. `final` is the value it goes to, the last sample unless told."""
+    """Of y (T,), sampled every dt from time 0. `final` is the value it goes to, by default the last sample."""
     y = check.real_array("y", y, min_ndim=1)
     if y.ndim != 1:
         raise ValueError(f"y must have shape (T,), got {y.shape}")

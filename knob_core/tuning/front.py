@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knob_core._arrays.checks import require_finite
+
 
 class Between(NamedTuple):
     """Two settings and the weight of the second, for each target."""
@@ -35,8 +37,10 @@ def front(delay: NDArray, flips: NDArray) -> NDArray[np.intp]:
 def at_delay(delay: ArrayLike, flips: ArrayLike, targets: ArrayLike) -> Between:
     """Where on the front of settings (S,) each mean delay of `targets` (D,) lies."""
     delay, flips, targets = (np.asarray(x, np.float64) for x in (delay, flips, targets))
-    if not (np.isfinite(delay).all() and np.isfinite(flips).all() and delay.ndim == 1 and len(delay)):
-        raise ValueError("delay and flips must be finite numbers of at least one setting")
+    if delay.ndim != 1 or not len(delay) or flips.shape != delay.shape:
+        raise ValueError(f"delay and flips have shapes {delay.shape} and {flips.shape}, expected one (S,), S >= 1")
+    require_finite("delay", delay)
+    require_finite("flips", flips)
     on = front(delay, flips)
     place = np.interp(targets, delay[on], np.arange(len(on)))  # between 0 and len(on) - 1
     first = np.minimum(place.astype(np.intp), max(0, len(on) - 2))

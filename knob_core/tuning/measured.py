@@ -57,13 +57,13 @@ def measure(filter_: Filter, streams: Streams, temperature: float | None = None,
     answer, _ = filter_.run(streams.z, u=streams.u)
     counts = count(top1(answer), streams.known)
     labels = streams.labels[:, ::every]
-    told = labels >= 0
+    labelled = labels >= 0
     answer = answer[:, ::every]
     if temperature is None:
-        temperature = temperature_scaling.fit(answer[told], labels[told])
+        temperature = temperature_scaling.fit(answer[labelled], labels[labelled])
     log_p = np.zeros(labels.shape)
-    chosen = metrics.log_softmax(answer[told] / temperature)
-    log_p[told] = chosen[np.arange(len(chosen)), labels[told]]
+    chosen = metrics.log_softmax(answer[labelled] / temperature)
+    log_p[labelled] = chosen[np.arange(len(chosen)), labels[labelled]]
     return Measured(
         temperature=np.array([temperature]),
         delay=counts.delay_sum[None].astype(np.float64),
@@ -71,7 +71,7 @@ def measure(filter_: Filter, streams: Streams, temperature: float | None = None,
         nll=-log_p.sum(-1)[None],
         cuts=counts.cuts.astype(np.float64),
         steps=counts.steps.astype(np.float64),
-        frames=told.sum(-1).astype(np.float64),
+        frames=labelled.sum(-1).astype(np.float64),
     )
 
 

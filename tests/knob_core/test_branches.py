@@ -40,6 +40,9 @@ def test_round_trip(stream: Branches, tmp_path: Path, dtype: str, tolerance: flo
         ({"content": np.zeros(3, int)}, r"content must have shape \(3, 7\), got \(3,\)"),
         ({"segment": np.zeros((3, 6), int)}, r"segment must have shape \(3, 7\)"),
         ({"u_star": np.full((3, 7), np.nan)}, "u_star has values that are not finite"),
+        ({"z_static": np.zeros((3, 7, 1)), "z_dyn": np.zeros((3, 7, 1))}, r"K >= 2, got \(3, 7, 1\)"),
+        ({"labels": np.array([0, 10, -1])}, r"labels must lie in \[-1, 9\], got 10"),
+        ({"labels": np.array([0, 1, -2])}, r"labels must lie in \[-1, 9\], got -2"),
     ],
 )
 def test_odd_shapes_and_values_are_refused(stream: Branches, change: dict, cause: str) -> None:

@@ -22,7 +22,7 @@ def plans(kind: ChangeStreamKind | str, count: int, frames: int = 300, seed: int
 @pytest.mark.parametrize("frames", [1, 7, 300])
 def test_a_plan_agrees_with_itself(kind: str, frames: int) -> None:
     for p in plans(kind, 20, frames):
-        assert len(p) == frames and p.shift.shape == (frames, 2) and len(p.segment_names) == frames
+        assert len(p) == frames and p.shift.shape == (frames, 2) and len(p.segment) == frames
         np.testing.assert_array_equal(p.labels, LABELS[p.picture])
         np.testing.assert_array_equal(p.cuts, np.flatnonzero(np.diff(p.picture)) + 1)  # never to the same picture
         assert all(gap >= 8 for gap in np.diff(p.cuts, prepend=0))

@@ -21,7 +21,7 @@ from knob_core.settings import Settings
 
 WEIGHTS = Attentive(
     a=0.25, b=2.15, c=0.98, d=0.5, tau=0.8, eps=0.0023, t_0=0.14, t_1=2.4, t_2=0.13, t_3=0.05, u_mean=0.45, u_scale=0.7,
-    brake=0.4, eye=0.15,
+    brake=0.4, eye=0.15, few=0.7,
 )  # fmt: skip
 SETTINGS = {
     "attentive": Settings(weights=WEIGHTS),
@@ -183,9 +183,9 @@ def test_what_is_kept_does_not_grow_with_the_number_of_settings() -> None:
 
 def test_wrong_settings_are_refused() -> None:
     many = ManySettings(change_branches.made_up(1, 10))
-    with pytest.raises(ValueError, match="zeta must be finite and >= 0"):
+    with pytest.raises(ValueError, match="zeta must be finite and >= 0, got -1"):
         many.measure(np.array([-1.0]), np.array([1.0]))
-    with pytest.raises(ValueError, match="omega_n finite and > 0"):
+    with pytest.raises(ValueError, match="omega_n must be finite and > 0, got 0"):
         many.measure(np.array([1.0]), np.array([0.0]))
     with pytest.raises(ValueError, match="expected one"):
         many.measure(np.array([1.0, 2.0]), np.array([1.0]))

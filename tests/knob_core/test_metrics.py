@@ -331,8 +331,8 @@ def test_bad_input_is_named(metric, arguments, message):
         ((np.array([0.5, np.nan]), np.array([True, False])), r"confidence must lie in \[0, 1\], got nan"),
         ((np.array([0.5, 0.5]), np.array([0, 2])), r"correct must be booleans of shape \(2,\), got int64"),
         ((np.array([0.5, 0.5]), np.array([True])), r"correct must be booleans of shape \(2,\), .* shape \(1,\)"),
-        ((PROBS, LABELS, 0), "bins must be an integer >= 1, got 0"),
-        ((PROBS, LABELS, 2.5), "bins must be an integer >= 1, got 2.5"),
+        ((PROBS, LABELS, 0), "bins is 0, expected a whole number >= 1"),
+        ((PROBS, LABELS, 2.5), "bins is 2.5, expected a whole number >= 1"),
         ((PROBS, LABELS, 15, "depth"), "mode must be one of mass, width, got 'depth'"),
         ((PROBS, LABELS, 15, "mass", "l3"), "norm must be one of l1, l2, got 'l3'"),
     ],
@@ -381,3 +381,10 @@ def test_no_quartile_mixes_with_infinity(values: list[float]) -> None:
     single = metrics.quartiles(np.array(values, np.float32))
     assert single.dtype == np.float64
     np.testing.assert_array_equal(single, wanted)
+
+
+@pytest.mark.parametrize("label", [-1, 3])
+def test_cross_entropy_needs_known_classes(label):
+    """-1 would be taken for the last class."""
+    with pytest.raises(ValueError, match=rf"labels must lie in \[0, 2\], got {label} to {label}"):
+        metrics.cross_entropy(np.zeros((4, 3)), np.int64(label))

@@ -90,7 +90,7 @@ def test_values_outside_are_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True, None, MAX_FRAMES + 1, "10"])
 def test_wrong_lengths(n: object) -> None:
-    with pytest.raises(ValueError, match=r"n is .*, expected a whole number of frames"):
+    with pytest.raises(ValueError, match=r"n is .*, expected a whole number in"):
         step(n)  # type: ignore[arg-type]
 
 

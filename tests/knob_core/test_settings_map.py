@@ -13,7 +13,7 @@ import pytest
 from knob_core.goals import Goals
 from knob_core.maps import MEASURES, Grid, ManySettings, SettingsMap, find, frontier, refine
 from knob_core.maps.frontier import NAMED, RivalCurve, rival_curves
-from knob_core.memories import Attentive
+from knob_core.memories import UNFITTED
 from knob_core.rivals import RIVALS
 from knob_core.rivals.attentive import AttentiveMemory
 from knob_core.settings import Settings
@@ -227,6 +227,6 @@ def test_the_frontier_is_the_report_s_for_the_same_streams() -> None:
 
 def test_default_weights_act_where_none_are_given() -> None:
     branches = change_branches.made_up(2, 40)
-    a, b = ManySettings(branches), ManySettings(branches, Settings(weights=Attentive()))
+    a, b = ManySettings(branches), ManySettings(branches, Settings(weights=UNFITTED))
     one = np.ones(1)
     assert a.measure(one, one)["nll"] == b.measure(one, one)["nll"]

@@ -43,7 +43,7 @@ def test_unknown_classes_are_no_cuts_and_no_steps() -> None:
     labels = np.array([[0, 0, -1, -1, 1, 1]])
     known = truth(labels, np.array([[0, 0, 0, 1, 1, 1]]))
     assert not known.changed.any() and not known.counted.any()
-    np.testing.assert_array_equal(known.told, [[False, True, False, False, False, True]])
+    np.testing.assert_array_equal(known.both_known, [[False, True, False, False, False, True]])
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def row(judged: Judged, streams: Streams, chosen: NDArray[np.bool_], draws: int 
     """Measures over the chosen frames (R, T), excess flips and confident errors with their 95 % bands."""
     known = streams.known
     cuts = chosen[known.cut_stream, known.cut_frame]
-    steps = known.told & chosen
+    steps = known.both_known & chosen
     sure = (judged.p_max > SURE) & ~judged.right
     flips = _band((judged.excess & chosen).sum(-1), steps.sum(-1), draws)
     errors = _band((sure & chosen).sum(-1), chosen.sum(-1), draws)
