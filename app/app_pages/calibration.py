@@ -19,6 +19,7 @@ from app.results import result_files
 from app.server.streamlit_internals import component_value
 from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
+from knob_core import methods
 
 COMPONENT = "calibration_component"
 
@@ -45,6 +46,11 @@ def follow() -> None:
         st.session_state["selection"] = replace(now, method=consoles().method, seed=consoles().seed)
 
 
+def model_words(method: str, seed: int) -> str:
+    """A model by its name, as on the other pages."""
+    return f"{methods.get(method).name}, seed {seed}"
+
+
 def say_whose() -> None:
     """What of this page is the console's, and what is its own."""
     now, choice = selection(), session.choice()
@@ -53,8 +59,8 @@ def say_whose() -> None:
         st.caption(f"{shared} So is the model. The stream is not: this page looks at single pictures.")
     else:
         st.caption(
-            f"{shared} The model is not: the console shows {choice.method}, seed {choice.model}, and this page "
-            f"{now.method}, seed {now.seed}."
+            f"{shared} The model is not: the console shows {model_words(choice.method, choice.model)}, and this "
+            f"page {model_words(now.method, now.seed)}."
         )
 
 
@@ -77,7 +83,7 @@ def filters(models: list[tuple[str, int]]) -> None:
     family = {name: kind for kind, names in CORRUPTIONS.items() for name in names}
     left, middle, right = st.columns([1.2, 1.7, 1.2])
     left.selectbox(
-        "Model", models, key="cells_model", on_change=choose, format_func=lambda m: f"{m[0]}, seed {m[1]}",
+        "Model", models, key="cells_model", on_change=choose, format_func=lambda m: model_words(*m),
         help="Whose predictions: the training method, and the seed that it was trained with",
     )  # fmt: skip
     middle.multiselect(

@@ -192,6 +192,7 @@ def page() -> None:
 
 
 page_layout.style()
+page_layout.unseen_title("Tune")
 session.console_state()
 for problem in session.problems():
     st.warning(escape_markdown(problem))

@@ -62,8 +62,9 @@ def from_link(text: str, home: Selection = HOME) -> tuple[Selection, list[str]]:
         method, seed, corruptions, severities = text[:600].split("~")
         names = tuple(dict.fromkeys(corruptions.split("."))) if corruptions else CORRUPTION_NAMES
         ordered = tuple(name for name in CORRUPTION_NAMES if name in names)
-        if len(ordered) != len(names):
-            raise ValueError("a corruption is unknown")
+        unknown = [name for name in names if name not in CORRUPTION_NAMES]
+        if unknown:
+            raise ValueError(f"there is no corruption {unknown[0][:40]!r}")
         levels = tuple(sorted({int(level) for level in severities})) if severities else SEVERITIES
         return Selection(method, int(seed), ordered, levels), []
     except ValueError as error:

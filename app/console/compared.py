@@ -92,7 +92,7 @@ def ordered(rows: Iterable[Compared], order: str) -> list[Compared]:
     return sorted(rows, key=key)
 
 
-def told(rows: Iterable[Compared]) -> list[Column]:
+def measured_columns(rows: Iterable[Compared]) -> list[Column]:
     """The columns in which some row has a number."""
     rows = list(rows)
     return [column for column in COLUMNS.values() if any(math.isfinite(row.value(column)) for row in rows)]

@@ -41,9 +41,10 @@ class ConsoleController:
 
     def update(self, request: Mapping[str, Any], answer: int, server_ms: float) -> dict[str, Any]:
         """The parts of an Update; nothing in `request` is trusted."""
-        state, stream = self.state, self.stream
-        assert stream is not None, "show a stream first"
+        state = self.state
         with state.lock:
+            stream = self.stream
+            assert stream is not None, "show a stream first"
             self._follow_shared()
             before, pins = state.settings, state.pins
             if "controls" in request:

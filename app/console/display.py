@@ -113,7 +113,6 @@ def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeU
     if state.live is not None and outcome.newest is not None:
         gap = state.live.gap(stream.frames)
         g[:, gap] = p[:, gap] = np.nan
-        wrong = None if wrong is None else np.where(shown < 0, 0, wrong)
         shown = np.where(gap, -1, shown)
         shapes = [*scope.turn_spans(state.live.spans(stream.frames)), scope.newest_frame(outcome.newest)]
         legend.append("turn")

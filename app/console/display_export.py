@@ -18,31 +18,39 @@ from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import colour, painted
 from app.figures.packed import unpack
+from app.widgets.untrusted import spreadsheet_cell
 from knob_core.metrics import quartiles
 
 
 def csv_text(state: ConsoleState, stream: ShownStream) -> str:
-    """One row a frame of what the scope shows; medians and quartiles over the shown image's paths."""
+    """One row a frame of what the scope shows; medians and quartiles over the shown image's paths.
+
+    "nan" where there is no number: a severity that is not known, frames that a live run has not reached.
+    """
     rows = stream.rows()
     with state.lock:
         response, settings = evaluate(state, stream).response, state.settings
     g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
     without = stream.without_knob
-    names = stream.class_name
+    arrived = response.predicted[rows.start] >= 0
+
+    def names(classes: np.ndarray) -> list[str]:
+        return [spreadsheet_cell(stream.class_name(k)) for k in classes]
+
     columns: dict[str, Any] = {
         "frame": np.arange(stream.frames),
-        "severity": stream.branches.severity,
-        "truth": [names(k) for k in stream.frame_truth],
+        "severity": np.full(stream.frames, np.nan) if stream.drawn_severity is None else stream.drawn_severity,
+        "truth": names(stream.frame_truth),
         "command": np.median(without.g[rows], axis=0),
         "gate": g[1], "gate_q1": g[0], "gate_q3": g[2],
         "confidence": p[1], "confidence_q1": p[0], "confidence_q3": p[2],
-        "share_wrong": stream.share_wrong(response),
+        "share_wrong": np.where(arrived, stream.share_wrong(response), np.nan),
         "confidence_without_knob": np.median(without.p_max[rows], axis=0),
         "share_wrong_without_knob": stream.share_wrong(without),
-        "predicted_first_path": [names(k) for k in response.predicted[rows.start]],
+        "predicted_first_path": names(response.predicted[rows.start]),
     }  # fmt: skip
     text = io.StringIO()
-    text.write(f"# {stream.title}; {describe(settings)}\n")
+    text.write(f"# {stream.title.replace(chr(10), ' ')}; {describe(settings)}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for values in zip(*columns.values(), strict=True):

@@ -55,7 +55,7 @@ def choice() -> StreamChoice:
 def choose(new: StreamChoice, by_menu: bool = False) -> None:
     """Look at another stream; a live run belongs to the old one.
 
-    Unless a menu asked for it, the menus are made anew: one that is told its value while the browser still reports the
+    Unless a menu asked for it, the menus are made anew: one that is given its value while the browser still reports the
     old one would take that for a choice of the visitor's.
     """
     if new != choice():

@@ -68,14 +68,20 @@ class ShownStream:
     @cached_property
     def cuts(self) -> list[int]:
         """The first frames of a new picture, or of a new class where the pictures have no number."""
-        shown = self.frame_truth if self.branches.content is None else self.branches.content[self.rows().start]
-        return (np.flatnonzero(np.diff(shown)) + 1).tolist()
+        if self.branches.content is not None:
+            return (np.flatnonzero(np.diff(self.branches.content[self.rows().start])) + 1).tolist()
+        labels = self.frame_truth
+        known = labels >= 0  # a frame without a label is no change
+        return (np.flatnonzero((np.diff(labels) != 0) & known[1:] & known[:-1]) + 1).tolist()
 
     @cached_property
     def changing(self) -> bool:
         """A picture changes, or a class where the pictures have no number, in some path."""
-        shown = self.branches.frame_labels if self.branches.content is None else self.branches.content
-        return bool((shown != shown[:, :1]).any())
+        content, labels = self.branches.content, self.branches.frame_labels
+        if content is not None:
+            return bool((content != content[:, :1]).any())
+        largest = labels.max(axis=1, keepdims=True)  # of a path
+        return bool(((labels >= 0) & (labels != largest)).any())
 
     @property
     def labelled(self) -> bool:
@@ -112,9 +118,9 @@ class ShownStream:
         return measure(self.branches, self.without_knob, self.known)
 
     def share_wrong(self, response: Response) -> np.ndarray:
-        """(T,) the share of the shown image's paths that are wrong."""
-        labels = self.branches.frame_labels[self.rows()]
-        return ((response.predicted[self.rows()] != labels) & (labels >= 0)).mean(axis=0)
+        """(T,) the share of the shown image's paths that are wrong; 0 where there is no label, or no answer yet."""
+        labels, predicted = self.branches.frame_labels[self.rows()], response.predicted[self.rows()]
+        return ((predicted != labels) & (labels >= 0) & (predicted >= 0)).mean(axis=0)
 
     def background(self) -> StreamBackground:
         """What no knob changes: axes, severity, the traces without Knob, the film strip."""

@@ -42,18 +42,13 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
     data = [line(np.array([0.0, 1.0]), "muted", x=np.array([0.0, 1.0]), width=1.2, dash="dash", name="perfect")]
     if before is not None:
         data.append(line(before.accuracy, "confidence/0.6", x=before.confidence, width=1.4, dash="dot", name="before"))
-    for name, (color, dash, words) in SUBSETS.items():
-        if name not in tables:
-            continue
-        table = tables[name]
-        data += band(table.low, table.high, f"{color}/0.15", x=table.confidence)
-        marks = {"mode": "lines+markers", "marker": {"color": color, "size": 4 if name == "agree" else 6}}
-        width = 2.4 if name == "all" else 1.4
-        data.append(line(table.accuracy, color, x=table.confidence, width=width, dash=dash, name=words) | marks)
+    for name in subsets_of(tables):
+        table, width = tables[name], 2.4 if name == "all" else 1.4
+        data += subset_curve(name, table.confidence, table.low, table.accuracy, table.high, 0.15, width)
     whole = tables["all"]
     layout = {
         "margin": MARGIN,
-        "xaxis": axis((0, 1), "confidence: what it says", [0, 0.2, 0.4, 0.6, 0.8, 1], anchor="y"),
+        "xaxis": confidence_axis(),
         "yaxis": axis((0, 1), "accuracy: how often it is right", anchor="x"),
     }
     bins = range(len(whole.counts))
@@ -63,7 +58,7 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
         title="Does it keep its promises?",
         span=6,
         height=330,
-        legend=[subset(name, f" ({tables[name].counts.sum():,})") for name in SUBSETS if name in tables]
+        legend=[subset(name, f" ({tables[name].counts.sum():,})") for name in subsets_of(tables)]
         + [["dot", "confidence", "previous setting"]],
         note=(
             f"Below the dashed line it promises too much. {len(whole.counts)} bins of about {whole.counts.mean():,.0f} "
@@ -75,6 +70,26 @@ def reliability(tables: dict[str, Reliability], before: Reliability | None) -> d
     )
 
 
+def confidence_axis() -> dict[str, Any]:
+    """From 0 to 1, below the figure."""
+    return axis((0, 1), "confidence: what it says", [0, 0.2, 0.4, 0.6, 0.8, 1], anchor="y")
+
+
+def subsets_of(found: dict[str, Any]) -> list[str]:
+    """The names of those subsets that there are, in the order in which they are drawn."""
+    return [name for name in SUBSETS if name in found]
+
+
+def subset_curve(
+    name: str, x: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray, tint: float, width: float
+) -> list[dict[str, Any]]:
+    """A band from low to high, and on it a line with a mark at every x."""
+    color, dash, words = SUBSETS[name]
+    marks = {"mode": "lines+markers", "marker": {"color": color, "size": 4 if name == "agree" else 6}}
+    curve = line(middle, color, x=x, width=width, dash=dash, name=words) | marks
+    return [*band(low, high, f"{color}/{tint}", x=x), curve]
+
+
 def subset(name: str, more: str = "") -> list[str]:
     """A subset's entry in a legend."""
     color, dash, words = SUBSETS[name]
@@ -83,7 +98,7 @@ def subset(name: str, more: str = "") -> list[str]:
 
 def errors(tables: dict[str, Reliability]) -> str:
     """The calibration error of every subset."""
-    return ", ".join(f"{SUBSETS[name][2]} {tables[name].ece_debiased():.3f}" for name in SUBSETS if name in tables)
+    return ", ".join(f"{SUBSETS[name][2]} {tables[name].ece_debiased():.3f}" for name in subsets_of(tables))
 
 
 def histogram(
@@ -108,7 +123,7 @@ def histogram(
     marks = [top * part for part in (0, 0.25, 0.5, 0.75, 1)]
     layout = {
         "margin": {**MARGIN, "l": 62},
-        "xaxis": axis((0, 1), "confidence: what it says", [0, 0.2, 0.4, 0.6, 0.8, 1], anchor="y"),
+        "xaxis": confidence_axis(),
         "yaxis": axis((0, top), "predictions", marks, ticktext=[f"{v:,.0f}" for v in marks], anchor="x", titlegap=46),
     }
     confident = wrong[edges[:-1] >= 0.9 - 1e-9].sum()
@@ -121,7 +136,7 @@ def histogram(
         legend=[["area", "confidence", "right"], ["area", "wrong", "wrong"], ["dot", "text", "previous setting"]],
         note=(
             f"Red at the right end hurts most: {confident:,} confident errors (wrong, and above 90 %). On average it "
-            f"says {says:.1%}, and is right in {right.sum() / total.sum():.1%}."
+            f"says {100 * says:.1f} %, and is right in {100 * right.sum() / total.sum():.1f} %."
         ),
         alt=f"histogram of confidence over {total.sum():,} predictions; {confident:,} are confident errors",
     )
@@ -183,21 +198,17 @@ def by_severity(id: str, levels: np.ndarray, spreads: dict[str, np.ndarray], wor
     """Quartiles (3, S) of a quantity at each severity for each subset: a band, and a line for the median."""
     (low, high), scale = words.pop("span"), words.pop("yaxis")
     data = []
-    for name, (color, dash, said) in SUBSETS.items():
-        if name not in spreads:
-            continue
-        quartiles = np.clip(spreads[name], low, high)
-        data += band(quartiles[0], quartiles[2], f"{color}/{0.2 if name == 'all' else 0.1}", x=levels)
-        marks = {"mode": "lines+markers", "marker": {"color": color, "size": 4 if name == "agree" else 6}}
-        width = 2.2 if name == "all" else 1.4
-        data.append(line(quartiles[1], color, x=levels, width=width, dash=dash, name=said) | marks)
+    for name in subsets_of(spreads):
+        tint, width = (0.2, 2.2) if name == "all" else (0.1, 1.4)
+        first, median, third = np.clip(spreads[name], low, high)
+        data += subset_curve(name, levels, first, median, third, tint, width)
     layout = {
         "margin": MARGIN,
         "xaxis": axis((0.7, 5.3), "severity", [1, 2, 3, 4, 5], anchor="y"),
         "yaxis": {**scale, "anchor": "x"},
         "shapes": [across(1, "muted", "dash")] if scale.get("type") != "log" else [],
     }
-    legend = [subset(name) for name in SUBSETS if name in spreads]
+    legend = [subset(name) for name in subsets_of(spreads)]
     return card(id, {"data": data, "layout": layout}, span=4, height=260, legend=legend, **words)
 
 

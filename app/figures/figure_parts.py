@@ -17,22 +17,22 @@ def axis(span: tuple[float, float], title: str = "", ticks: list[float] | None =
     return out
 
 
-def across(y: float, color: str, dash: str = "solid", width: float = 1.3, axis: str = "") -> dict[str, Any]:
+def across(y: float, color: str, dash: str = "solid", width: float = 1.3) -> dict[str, Any]:
     """A level line through the whole subplot."""
-    ends = {"xref": f"x{axis} domain", "yref": f"y{axis}", "x0": 0, "x1": 1, "y0": y, "y1": y}
+    ends = {"xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": y, "y1": y}
     return {"type": "line", **ends, "line": {"color": color, "dash": dash, "width": width}}
 
 
-def upright(x: float, color: str, dash: str = "solid", width: float = 1.3, axis: str = "") -> dict[str, Any]:
+def upright(x: float, color: str, dash: str = "solid") -> dict[str, Any]:
     """An upright line through the whole subplot."""
-    ends = {"xref": f"x{axis}", "yref": f"y{axis} domain", "x0": x, "x1": x, "y0": 0, "y1": 1}
-    return {"type": "line", **ends, "line": {"color": color, "dash": dash, "width": width}}
+    ends = {"xref": "x", "yref": "y domain", "x0": x, "x1": x, "y0": 0, "y1": 1}
+    return {"type": "line", **ends, "line": {"color": color, "dash": dash, "width": 1.3}}
 
 
-def box(x: tuple[float, float] | None, y: tuple[float, float] | None, fill: str, axis: str = "") -> dict[str, Any]:
+def box(x: tuple[float, float] | None, y: tuple[float, float] | None, fill: str) -> dict[str, Any]:
     """A tinted rectangle behind everything; None: all of that axis."""
     (x0, x1), (y0, y1) = x or (0, 1), y or (0, 1)
-    refs = {"xref": f"x{axis}" + ("" if x else " domain"), "yref": f"y{axis}" + ("" if y else " domain")}
+    refs = {"xref": "x" if x else "x domain", "yref": "y" if y else "y domain"}
     corners = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
     return {"type": "rect", **refs, **corners, "fillcolor": fill, "line": {"width": 0}, "layer": "below"}
 

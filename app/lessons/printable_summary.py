@@ -84,13 +84,13 @@ def _result(lesson: Lesson, done: Mapping[str, Any] | None) -> str:
         return '<p class="open">not done yet</p>'
     met = "; ".join(f"{words}: {now}" for words, now in done["figures"])
     given, asked = done["prediction"], lesson.prediction
-    told = ""
+    predicted = ""
     if given is not None:
         verdict = "as it was" if asked.is_right(given) else "not as it was"
-        told = f"<p>Predicted: {escape(asked.words(given))} ({verdict}). {escape(asked.why)}</p>"
+        predicted = f"<p>Predicted: {escape(asked.words(given))} ({verdict}). {escape(asked.why)}</p>"
     return (
         f'<p class="done">✓ done at {escape(positions(lesson, done["values"]))}{when(done["minute"])}</p>'
-        f"<p>{escape(met)}</p>{told}<p>{escape(lesson.meaning)}</p>"
+        f"<p>{escape(met)}</p>{predicted}<p>{escape(lesson.meaning)}</p>"
     )
 
 

@@ -71,11 +71,12 @@ def build(n: Numbers) -> Lesson:
         aim="say what damping, the brake of a movement, does to it, and make something swing on purpose.",
         idea=(
             "A program looks at the pictures of a camera, one after the other, and says what is on them. It has two "
-            "ways of looking: a sharp one for clear pictures and a robust one for bad ones. The **gate** is the slider "
-            "between the two. With every picture (a **frame**) the program says where the slider should be: that is "
-            "the **command**. But the gate does not jump there. It moves like a weight on a spring: the spring pulls "
-            "it to where the command says, and a brake, the **damper**, slows it down. With little damping it shoots "
-            "past its target (it **overshoots**), comes back, and swings: it **rings**."
+            "ways of looking: a sharp one for clear pictures, which sees details but is easily misled, and a robust "
+            "one for bad pictures. The **gate** is the slider between the two. With every picture (a **frame**) the "
+            "program says where the slider should be: that is the **command**. But the gate does not jump there. It "
+            "moves like a weight on a spring: the spring pulls it to where the command says, and a brake, the "
+            "**damper**, slows it down. With little damping it shoots past its target (it **overshoots**; how far is "
+            "told in percent of the way that it had to go), comes back, and swings: it **rings**."
         ),
         equation=r"\ddot u + 2\,\zeta\,\omega_n\,\dot u + \omega_n^2\,u = \omega_n^2\,u^\star",
         plain="u'' + 2 ζ ωₙ u' + ωₙ² u = ωₙ² u*",

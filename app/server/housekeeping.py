@@ -7,6 +7,7 @@ closed, or later. So that nothing of a visitor stays where no other one comes, t
 from __future__ import annotations
 
 import asyncio
+import logging
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +27,10 @@ def sweep(before: Kept) -> Kept:
     now = sessions()
     over = [session for id, kept in before.items() if id not in now and (session := kept()) is not None]
     for session in over:
-        end_session(session)
+        try:
+            end_session(session)
+        except Exception:  # the others are emptied all the same, and the next sweep comes
+            logging.getLogger(__name__).exception("a session that is over could not be emptied")
     if before.keys() - now.keys():
         del over
         garbage_collector.freeze()

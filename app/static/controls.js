@@ -13,6 +13,7 @@ import { find, setIfChanged } from "./page/dom.js";
 /** @import { Palette, Part, PartHost, Preset, Request } from "./messages.js" */
 /** @import { Phase } from "./knobs/knob.js" */
 
+const SETTING = ["zeta", "omega_n", "on", "memory", "mode"]; // of the values: what the curves depend on
 const ACROSS = { bubbles: true, composed: true }; // an event that leaves the shadow root
 
 /** @implements {Part<ControlsMessage>} */
@@ -178,10 +179,11 @@ class ControlPanel {
    */
   startSession(session, { epoch, values }) {
     this.session = session;
+    const same = SETTING.every((name) => values[name] === this.values[name]);
     const { pin_presses = 0 } = values; // or the last press would count once more
     Object.assign(this.values, { live: false, playing: false, frames_requested: 0, pin_presses });
     this.playback?.restartTimer();
-    this.sender.startSession(epoch);
+    this.sender.startSession(epoch, same);
   }
 
   /**

@@ -13,6 +13,11 @@ const events = new EventTarget();
 let tell = null;
 let reruns = 0;
 
+/** Whether the page's script can be run again without loading the page anew. */
+export function canRerun() {
+  return tell !== null;
+}
+
 /** Have the page's whole script run again; a page without a stream is loaded again. */
 export function askForRerun() {
   reruns += 1;

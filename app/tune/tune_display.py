@@ -85,8 +85,8 @@ def cards(now: dict[str, float], goals: Goals, sets: int) -> list[dict[str, Any]
             card |= {"mood": "good" if verdict.met else "bad", "help": f"{kind.words}: {verdict.words}"}
         out.append(card)
     nll, ece = MEASURES["nll"], MEASURES["ece"]
-    out.append({"id": "nll", "label": "NLL", "now": nll.shown(now["nll"]), "help": nll.words,
-                "rest": [["ECE", ece.shown(now["ece"])]]})  # fmt: skip
+    out.append({"id": "nll", "label": "surprise (NLL)", "now": nll.shown(now["nll"]), "help": nll.words,
+                "rest": [["miscalibration (ECE)", ece.shown(now["ece"])]]})  # fmt: skip
     return out
 
 
@@ -125,13 +125,13 @@ def _map(shown: Shown) -> dict[str, Any]:
     for dash, (name, limit) in zip(DASHES, shown.goals.set().items(), strict=False):
         kind = goals_.KINDS[name]
         x, y = iso_line(map_.worst(kind.measure), limit)
-        words = f"{MEASURES[kind.measure].words} {kind.shown(limit)}"
+        words = f"goal: {MEASURES[kind.measure].words}, {kind.sense} {kind.shown(limit)}"
         lines.append(IsoLine(words, _fine(x, map_.omega_n), _fine(y, map_.zeta), dash))
     meets = met(map_, shown.goals)
     over = "" if map_.sets == 1 else f", worst of {map_.sets} streams"
     best, worst = (np.nanmin, np.nanmax)[:: -1 if measure.more_is_better else 1]
-    told = np.isfinite(values).any()
-    ends = f"Lightest: {measure.shown(best(values))}; darkest: {measure.shown(worst(values))}. " if told else ""
+    measured = np.isfinite(values).any()
+    ends = f"From {measure.shown(best(values))}, without red, to {measure.shown(worst(values))}. " if measured else ""
     share = f"{100 * meets.mean():.0f} % of the settings meet every goal. " if shown.goals else ""
     return draw.settings_map(
         shade(whole, measure.more_is_better),

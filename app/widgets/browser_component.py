@@ -26,9 +26,9 @@ export default (component) => {
 """
 
 
-def register(name: str, module: str, isolate_styles: bool = True) -> Any:
+def register(name: str, module: str) -> Any:
     """A component that runs app/static/<module>.js; register once per process, at import."""
-    return st.components.v2.component(name, html="", js=_LOADER % {"module": module}, isolate_styles=isolate_styles)
+    return st.components.v2.component(name, html="", js=_LOADER % {"module": module})
 
 
 def common() -> dict[str, Any]:

@@ -19,7 +19,6 @@ from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
 from knob_core.uploads import Pictures, Uploaded
 from knob_core.uploads.video import CONTAINERS
-from knob_core.wrap.command import Command
 
 MOST_FRAMES = 3000  # of a stream that is looked at while knobs turn
 MOST_VALUES = 2_000_000  # logits in all: more would make a drag slow
@@ -89,14 +88,12 @@ def short_title(names: Sequence[str]) -> str:
     return names[0] if len(names[0]) <= LONGEST_TITLE else f"{names[0][: LONGEST_TITLE - 9]}…{names[0][-8:]}"
 
 
-def of_logits(
-    id: str, title: str, uploaded: Uploaded, command: Command | None = None
-) -> tuple[UploadedStream, list[str]]:
+def of_logits(id: str, title: str, uploaded: Uploaded) -> tuple[UploadedStream, list[str]]:
     """The stream, and what the visitor should know about it."""
     paths, frames = uploaded.labels.shape
     kept = shown_part(uploaded)
     kept_paths, kept_frames = kept.labels.shape
-    branches = kept.branches(command)
+    branches = kept.branches()
     notes = []
     if (kept_paths, kept_frames) != (paths, frames):
         notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")

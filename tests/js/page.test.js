@@ -3,12 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { FrameScheduler } from "../../app/static/page/frame_scheduler.js";
-import { socketAddress } from "../../app/static/page/knob_socket.js";
+import { healthAddress, socketAddress } from "../../app/static/page/knob_socket.js";
 import { newerOf } from "../../app/static/page/side_by_side.js";
 
 test("the endpoint lies two folders above app/static, also under a prefix", () => {
   assert.equal(socketAddress("/app/static/", "socket", "http://host:1/page").href, "ws://host:1/socket");
   assert.equal(socketAddress("/knob/app/static/", "socket", "https://host/knob/").href, "wss://host/knob/socket");
+});
+
+test("beside the endpoint Streamlit says whether it runs", () => {
+  assert.equal(healthAddress(new URL("ws://host:1/socket")).href, "http://host:1/_stcore/health");
+  assert.equal(healthAddress(new URL("wss://host/knob/socket")).href, "https://host/knob/_stcore/health");
 });
 
 test("of two updates of one session the higher answer number counts; another session's is always taken", () => {

@@ -183,9 +183,20 @@ test("a new session is told the values, in its own epoch", () => {
   const { sender, turn } = makeSender();
   turn(0.8);
   socketOpen = false;
-  sender.startSession(0);
+  sender.startSession(0, true);
   pass(PATIENCE_MS);
   const last = sent.at(-1);
   assert.deepEqual(last && [last[0], last[2]], ["streamlit", 0.8]);
   assert.equal(sender.values.epoch, 0);
+});
+
+test("what a new session shows of other values is stale at once, until they are answered", () => {
+  const { sender } = makeSender();
+  sender.startSession(0, true);
+  assert.deepEqual(marks, []);
+  sender.startSession(0, false);
+  sender.acknowledge(0, 10);
+  assert.deepEqual(marks, [true]);
+  sender.acknowledge(sender.values.seq, 10);
+  assert.deepEqual(marks, [true, false]);
 });

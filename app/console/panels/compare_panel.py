@@ -14,7 +14,7 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Table and note; no figure."""
     assert shown.compared is not None, "the display asks for the rows when this panel is open"
     rows = compared.ordered(shown.compared, shown.sort)
-    columns = compared.told(rows)
+    columns = compared.measured_columns(rows)
     table: CompareUpdate = {
         "columns": [[column.id, column.label, column.help] for column in columns],
         "sort": shown.sort,

@@ -68,8 +68,8 @@ class PanelInput:
 
 
 def frames_text(value: float) -> str:
-    """`12.0 fr`, or a dash."""
-    return f"{value:.1f} fr" if np.isfinite(value) else "–"
+    """`12.0 frames`, or a dash."""
+    return f"{value:.1f} frames" if np.isfinite(value) else "–"
 
 
 def seconds_text(frames: float, frame_rate: float) -> str:

@@ -26,6 +26,13 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
         ["", "z", "s"],
         *[[f"pole {i + 1}", complex_text(found.z[i]), complex_text(found.s[i])] for i in range(len(found.z))],
         ["largest |z|", f"{size:.3f}", ""],
-        ["forgets half in", frames_text(np.log(0.5) / np.log(size)) if 0 < size < 1 else "at once", ""],
+        ["forgets half in", half_life_text(size), ""],
     ]
     return {"figure": pole_map(found, path), "numbers": rows, "note": note}
+
+
+def half_life_text(size: float) -> str:
+    """Frames after which half is left, from the largest |z|: without damping it is 1, but for rounding."""
+    if size > 1 - 1e-12:
+        return "never"
+    return frames_text(np.log(0.5) / np.log(size)) if size > 0 else "at once"

@@ -76,8 +76,10 @@ export class UpdateSender {
   /**
    * Another session answers from now on, since the server was started again: it knows nothing of these values.
    * @param {number} epoch  of the new session
+   * @param {boolean} same  whether what it shows is of these values, by chance or by the link
    */
-  startSession(epoch) {
+  startSession(epoch, same) {
+    if (!same) this.markStale(true);
     this.values.epoch = epoch;
     this.answered = 0;
     this.awaited = 0;

@@ -4,7 +4,7 @@
 /** @import { Endpoint, Request, Update } from "../messages.js" */
 
 const RETRY_MS = 5000; // from one attempt to connect to the next, where somebody wants to send
-const LOST_MS = 1000; // the same, where the server has gone: it may be back
+const LOST_MS = 500; // from one look at a server that has gone to the next: it may be back
 const REFUSED = 1008; // the server does not know the token
 const GONE = [1005, 1006, 1012]; // not closed at all, or by a server that stops
 
@@ -20,6 +20,7 @@ export class KnobSocket {
     /** @type {(update: Update) => void} */
     this.onUpdate = () => {};
     this.onLost = () => {};
+    /** @type {(refused: boolean) => void} */
     this.onForgotten = () => {};
     this.attempted = 0;
     this.wasOpen = false; // a proxy that lets none through is not asked again and again
@@ -41,21 +42,24 @@ export class KnobSocket {
     socket.onmessage = (event) => this.onUpdate(JSON.parse(event.data));
     socket.onclose = ({ code }) => {
       this.onLost();
-      if (code === REFUSED && this.wanted) this.onForgotten();
+      if (code === REFUSED && this.wanted) this.onForgotten(true);
       else if (GONE.includes(code) && this.wasOpen) this.retry(socket);
     };
     return socket;
   }
 
   /**
-   * The server has gone: try again until it is back, unless another session or another socket has taken over.
+   * The server has gone: connect when it is back, unless another session or another socket has taken over.
+   * It is asked by HTTP: browsers make every new WebSocket wait, Streamlit's too, where some have failed.
    * @param {WebSocket} lost
    */
   retry(lost) {
-    setTimeout(() => {
+    setTimeout(async () => {
+      const back = !document.hidden && (await isUp(healthAddress(this.address)));
       if (!this.wanted || this.socket !== lost) return;
-      if (document.hidden) this.retry(lost);
-      else this.socket = this.connect();
+      if (!back) return this.retry(lost);
+      this.socket = this.connect();
+      this.onForgotten(false);
     }, LOST_MS);
   }
 
@@ -87,12 +91,35 @@ export function socketAddress(base, path, page) {
 }
 
 /**
+ * Where Streamlit says whether it runs: beside the endpoint.
+ * @param {URL} endpoint
+ */
+export function healthAddress(endpoint) {
+  const address = new URL("_stcore/health", endpoint);
+  address.protocol = address.protocol.replace("ws", "http");
+  return address;
+}
+
+/**
+ * Whether a server answers.
+ * @param {URL} address
+ */
+async function isUp(address) {
+  try {
+    return (await fetch(address, { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
+/**
  * The session's connection, a new one or that of an earlier visit of the page. The last caller gets the updates.
  * @param {Endpoint} endpoint
  * @param {string} base  address of app/static/
  * @param {(update: Update) => void} onUpdate
  * @param {() => void} onLost
- * @param {() => void} onForgotten  the server is back and does not know this session
+ * @param {(refused: boolean) => void} onForgotten  the server does not know this session (and says so, after a while),
+ *   or was gone and may not
  */
 export function openSocket({ path, token }, base, onUpdate, onLost, onForgotten) {
   const sockets = (globalThis.__knobSockets ??= new Map()); // by token; global, so that browser tests can see it

@@ -1,8 +1,8 @@
 // Two components as one Streamlit element, side by side: a turn of a knob then costs the page one element instead of
 // seven. While a knob turns, Python's updates come over the WebSocket and are shown without Streamlit.
-import { askForRerun } from "../stream_background.js";
+import { askForRerun, canRerun } from "../stream_background.js";
 import { openSocket } from "./knob_socket.js";
-import { addElement } from "./dom.js";
+import { addElement, find } from "./dom.js";
 import { loadStylesheet } from "./theme.js";
 
 /** @import { Mount, MountArguments, PartHost, Update } from "../messages.js" */
@@ -13,8 +13,9 @@ import { loadStylesheet } from "./theme.js";
  * @typedef {[string, (component: MountArguments<any>) => void]} NamedPart
  */
 
-const ASK_MS = 500;
-const MOST_ASKED = 20;
+const ASK_MS = 200; // from one look at Streamlit to the next, while a new session is wanted
+const AGAIN_MS = 1500; // a run that was asked for has begun by then
+const MOST_ASKED = 20; // a script that fails every time is not run for ever
 const STALE = "Waiting for the server: curves and numbers are of an earlier setting";
 
 /** @type {WeakMap<PartHost, Pair>} */
@@ -78,18 +79,29 @@ class Pair {
         if (this.host.isConnected) this.show(newer);
       },
       () => this.places.forEach((place) => place._part?.connectionLost?.()),
-      () => this.askForSession(),
+      (refused) => {
+        if (refused || canRerun()) this.askForSession();
+      },
     );
     this.show(update);
   }
 
-  /** The server was started again: have the page's script run in a new session, as soon as Streamlit is back, too. */
+  /**
+   * The server was perhaps started again: have the page's script run, in a new session, as soon as Streamlit is back.
+   * Not while it runs: that would begin it anew.
+   */
   askForSession() {
     clearInterval(this.asking);
     let left = MOST_ASKED;
+    let askedAt = -Infinity;
     this.asking = setInterval(() => {
-      if (!this.host.isConnected || left-- === 0) clearInterval(this.asking);
-      else askForRerun();
+      const now = performance.now();
+      if (!this.host.isConnected || left === 0) clearInterval(this.asking);
+      else if (isStreamlitIdle() && now - askedAt > AGAIN_MS) {
+        left -= 1;
+        askedAt = now;
+        askForRerun();
+      }
     }, ASK_MS);
   }
 
@@ -116,6 +128,12 @@ class Pair {
       });
     }
   }
+}
+
+/** Whether Streamlit is connected to its server, and runs no script: its outermost element says so. */
+function isStreamlitIdle() {
+  const app = find(document, '[data-testid="stApp"]', HTMLElement);
+  return app.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning";
 }
 
 /**

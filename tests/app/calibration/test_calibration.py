@@ -85,7 +85,7 @@ def test_the_numbers_are_knob_cores(folder: Path, chosen: Selection, s: Settings
     drawn = next(t for t in figure(said, "reliability")["figure"]["data"] if t.get("name") == "all")
     np.testing.assert_allclose(unpack(drawn["x"]), table.confidence, atol=2e-4)
     np.testing.assert_allclose(unpack(drawn["y"]), table.accuracy, atol=2e-2)
-    words = f"says {p.max(-1).mean():.1%}, and is right in {metrics.accuracy(p, y):.1%}"
+    words = f"says {100 * p.max(-1).mean():.1f} %, and is right in {100 * metrics.accuracy(p, y):.1f} %"
     assert words in figure(said, "histogram")["note"]
     counted = [unpack(t["y"]).sum() for t in figure(said, "histogram")["figure"]["data"] if t["type"] == "bar"]
     assert counted[0] == len(y) and counted[1] == round(metrics.accuracy(p, y) * len(y))
@@ -263,7 +263,7 @@ def test_the_page_takes_the_console_s_model_until_another_is_chosen_there(
 
     at = page().run()
     assert "So is the model" in said(at)
-    assert "The model is not: the console shows knob-ode, seed 0" in said(
+    assert "The model is not: the console shows Knob-ODE, seed 0" in said(
         at.selectbox(key="cells_model").select(("knob-ode", 1)).run()
     )
     at.session_state["choice"] = StreamChoice(model=1)  # chosen on the console
@@ -368,7 +368,7 @@ def test_three_seeds_need_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     root = made_cells.assets(tmp_path / "assets", seeds=(0, 1, 2), samples=60)
     monkeypatch.setattr(predictions, "ROOT", root)
     at = page().run()
-    assert at.selectbox(key="cells_model").options == [f"knob-ode, seed {seed}" for seed in (0, 1, 2)]
+    assert at.selectbox(key="cells_model").options == [f"Knob-ODE, seed {seed}" for seed in (0, 1, 2)]
     at.selectbox(key="cells_model").set_value(("knob-ode", 2)).run()
     assert not at.exception and at.query_params["cells"] == "knob-ode~2~~"
     chosen = Selection(seed=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import fields, replace
 
 import pytest
@@ -31,6 +32,23 @@ def test_a_message_moves_the_state_and_is_acknowledged(stream: ShownStream) -> N
     assert (parts["controls"]["seq"], parts["controls"]["server_ms"]) == (1, 3.5)
     assert parts["display"]["panel"]["id"] == "poles" and parts["display"]["runs"] == [1, 7]
     assert console.state.now is not None and console.state.measured_stream == stream.id
+
+
+def test_a_stream_that_comes_while_an_answer_waits_is_the_one_that_is_answered(stream: ShownStream) -> None:
+    console, found = controller(stream), []
+    asking = threading.Thread(target=lambda: found.append(console.update({}, 1, 0.0)))
+    with console.state.lock:
+        asking.start()
+        asking.join(0.2)  # by then it waits for the lock
+        console.show(replace(stream, id="another"), 2)
+    asking.join()
+    assert found[0]["display"]["stream_id"] == "another" and found[0]["display"]["runs"] == [2, 1]
+
+
+def test_a_gate_without_damping_never_forgets(stream: ShownStream) -> None:
+    console = controller(stream, ConsoleState(settings=Settings(zeta=0.0), view=View("poles")))
+    numbers = console.update({}, 1, 0.0)["display"]["panel"]["numbers"]
+    assert numbers[-1][:2] == ["forgets half in", "never"]
 
 
 @pytest.mark.parametrize("panel", PANELS)

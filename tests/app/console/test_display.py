@@ -92,7 +92,7 @@ def test_step_panel_has_theory_s_numbers_in_frames_and_seconds(stream: ShownStre
     state = ConsoleState(settings=Settings(zeta=0.4, omega_n=0.3, frame_rate=25))
     table = {row[0]: row[1:] for row in answer(state, stream)["panel"]["numbers"]}
     info = theory.step_info(theory.step_response(0.4, 0.3, 2000), final=1.0)
-    assert table["rise 10-90 %"][:2] == [f"{info.RiseTime:.1f} fr", f"{info.RiseTime / 25:.2f} s"]
+    assert table["rise 10-90 %"][:2] == [f"{info.RiseTime:.1f} frames", f"{info.RiseTime / 25:.2f} s"]
     assert table["overshoot"][0] == f"{info.Overshoot:.1f} %"
 
 

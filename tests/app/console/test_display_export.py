@@ -6,15 +6,17 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from app.console.console_state import ConsoleState
 from app.console.display_export import csv_text, html_text
+from app.console.live_run import LiveRun
 from app.console.pins import Pins
 from app.console.shown_stream import ShownStream
+from app.your_stream.uploaded_stream import UploadedStream
 from knob_core.data import CLASSES
 from knob_core.response import respond
 from knob_core.settings import Settings
@@ -44,6 +46,19 @@ def test_the_file_has_the_visitor_s_classes_and_the_truth_of_every_frame(scenes:
     page = html_text(ConsoleState(pins=Pins().press(Settings(zeta=2.0))), own)
     found = [json.loads(z)[0] for z in re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)]
     assert [k + 0.5 for k in scenes.branches.labels[0].tolist()] in found  # the ribbon of the truth
+
+
+def test_the_file_says_nothing_of_frames_and_severities_that_nobody_knows(stream: ShownStream) -> None:
+    state = ConsoleState(live=LiveRun(due=10))
+    state.live.advance(stream.branches, state.settings, stream.method)
+    parts = {field.name: getattr(stream, field.name) for field in fields(stream)}
+    own = UploadedStream(**{**parts, "title": "a\nb", "names": ("=1+1",) * 10}, severity_known=False)
+    head, body = csv_text(state, own).split("\n", 1)
+    rows = list(csv.DictReader(io.StringIO(body)))
+    assert head.startswith("# a b; ") and {row["severity"] for row in rows} == {"nan"}
+    assert [row["share_wrong"] == "nan" for row in rows] == [frame >= 10 for frame in range(stream.frames)]
+    assert {row["truth"] for row in rows} == {"'=1+1"}
+    assert {row["predicted_first_path"] for row in rows} == {"'=1+1", ""}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

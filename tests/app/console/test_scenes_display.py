@@ -17,6 +17,7 @@ from app.console.shown_stream import ShownStream
 from app.figures import scope
 from app.figures.packed import unpack
 from app.your_stream.uploaded_stream import UploadedStream
+from knob_core.branches import Branches
 from knob_core.goals import Goals
 from knob_core.measures.change import measure
 from knob_core.response import respond
@@ -38,6 +39,16 @@ def test_cuts_and_classes_are_drawn(scenes: ShownStream) -> None:
     told = answer(ConsoleState(), scenes)["scope"]
     assert ribbons(told)["now"].tolist() == respond(scenes.branches, Settings())[0].predicted[0].tolist()
     assert "cut" in told["legend"] and not told["axes"]
+
+
+def test_a_frame_without_a_label_is_no_change() -> None:
+    """Of an uploaded stream some frames may have no label: the picture does not change there."""
+    z, frames = np.zeros((2, 6, 3)), np.zeros(6)
+    one_class = np.array([[1, 1, -1, -1, 1, 1], [-1, 2, 2, 2, 2, -1]])
+    two_classes = np.array([[1, 1, -1, 2, 0, 0], [2] * 6])
+    for labels, changing, cuts in ((one_class, False, []), (two_classes, True, [4]), (np.full(2, -1), False, [])):
+        shown = ShownStream("a", "a", "knob-ode", Branches(z, z, np.zeros((2, 6)), labels, frames), 1)
+        assert (shown.changing, shown.cuts) == (changing, cuts)
 
 
 def test_the_pinned_setting_gets_a_row(scenes: ShownStream) -> None:

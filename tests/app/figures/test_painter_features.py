@@ -12,6 +12,7 @@ from typing import Any
 import change_branches
 import made_cells
 import made_results
+import made_streams
 import numpy as np
 import pytest
 from console_answers import answer
@@ -95,12 +96,14 @@ def tune_figures() -> Iterator[dict[str, Any]]:
     yield from (spec["figure"] for spec in tune_display.figures(shown, tune_display.at(charted, 1.0, 0.4)))
 
 
-@pytest.fixture
-def figures(stream: ShownStream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Everything that the painter is given."""
-    folder = made_cells.assets(tmp_path / "assets", samples=60)
+    stream = ShownStream("made", "a made-up stream", "knob-ode", made_streams.branches(2, 6, 120), 6, 1)
+    folder = made_cells.assets(tmp_path_factory.mktemp("figures") / "assets", samples=60)
     made_results.write(folder / "results")
-    return [*console_figures(stream), *calibration_figures(folder, monkeypatch), *lesson_figures(), *tune_figures()]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return [*console_figures(stream), *calibration_figures(folder, monkeypatch), *lesson_figures(), *tune_figures()]
 
 
 def collect(value: Any, kind: str, keys: Found, words: Found) -> None:

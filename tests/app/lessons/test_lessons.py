@@ -85,9 +85,13 @@ def test_most_positions_do_not_pass(lesson: Lesson) -> None:
 @ALL
 def test_every_goal_can_fail(lesson: Lesson) -> None:
     """No goal is decoration, but for the one that is a theorem: our coordinates never grow."""
-    failed = {i for values in drawn(lesson, 200, 1) for i, goal in enumerate(lesson.goals(values)) if not goal.met}
+    goals, failed = set(range(len(lesson.goals(lesson.start)))), set()
     theorem = {1} if lesson.id == "pumping" else set()
-    assert failed == set(range(len(lesson.goals(lesson.start)))) - theorem
+    for values in drawn(lesson, 200, 1):
+        failed |= {i for i, goal in enumerate(lesson.goals(values)) if not goal.met}
+        if failed == goals:
+            break
+    assert failed == goals - theorem
 
 
 @EVERY_FAMILY
@@ -337,7 +341,7 @@ def test_the_rivals_are_what_the_lesson_says_over_all_streams() -> None:
     sums = {name: [0.0, 0.0, 0, 0] for name in rivals_lesson.OPPONENTS}
     for number in range(change_streams.SETS):
         of = change_streams.streams(number)
-        steps, cuts = int(of.known.told.sum()), int(of.known.cuts.sum())
+        steps, cuts = int(of.known.both_known.sum()), int(of.known.cuts.sum())
         for name, found in rivals_lesson.opponents(number).items():
             sums[name] = [
                 a + b for a, b in zip(sums[name], (found.flips * steps, found.delay * cuts, steps, cuts), strict=True)

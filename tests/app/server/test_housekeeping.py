@@ -65,6 +65,19 @@ class Session:
         self.over = True
 
 
+def test_a_session_that_cannot_be_emptied_does_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stubborn(Session):
+        def shutdown(self) -> None:
+            raise RuntimeError("no")
+
+    stubborn, left = Stubborn(), Session()
+    kept: dict[str, Any] = {"stubborn": stubborn, "left": left}
+    monkeypatch.setattr(housekeeping, "sessions", lambda: dict(kept))
+    seen = housekeeping.sweep({})
+    kept.clear()
+    assert housekeeping.sweep(seen) == {} and left.over
+
+
 def test_a_session_that_is_over_is_emptied_even_where_it_is_still_held(monkeypatch: pytest.MonkeyPatch) -> None:
     left, stays = Session(), Session()
     kept = {"left": left, "stays": stays}

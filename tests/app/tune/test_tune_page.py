@@ -97,6 +97,7 @@ def test_goals_of_the_session_are_taken_and_an_empty_field_asks_for_nothing() ->
     assert settings(at).goals == Goals(delay=20.0)
 
 
+@pytest.mark.slow
 def test_several_streams_are_met_in_the_worst_of_them() -> None:
     at = opened()
     at = whole(at.segmented_control(key="tune_kind").set_value("Several streams").run())

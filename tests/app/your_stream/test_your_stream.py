@@ -122,6 +122,7 @@ def test_without_labels_the_measures_that_need_them_say_so():
     assert at.button(key="own_fit").disabled
 
 
+@pytest.mark.slow
 def test_a_fit_moves_the_knobs_and_tells_what_it_bought():
     z, labels = logits(8, 100)
     at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
@@ -408,6 +409,7 @@ def test_labels_that_change_bring_the_cards_of_a_changing_world() -> None:
     assert list(told)[:2] == ["excess_flips", "delay"]
 
 
+@pytest.mark.slow
 def test_a_fit_keeps_the_goals() -> None:
     z, labels = logits(8, 100)
     at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
