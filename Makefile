@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-WORKERS ?= 2 # processes that share the tests outside the browser
+WORKERS ?= 2 # processes that share the tests
 
 .PHONY: app test quick lint types javascript unit browser bench docs lock screenshots clean
 
@@ -17,8 +17,9 @@ test: $(VENV)/.dev
 	$(MAKE) unit
 	$(MAKE) browser
 
-quick: lint types
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow and not browser'
+quick: $(VENV)/.dev
+	$(MAKE) --jobs=2 lint types
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/browser -m 'not slow'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -39,11 +40,11 @@ node_modules/.made: package.json package-lock.json
 	touch $@
 
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not browser'
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/browser
 
-# One process and nothing beside it: these tests drag knobs and wait for pictures.
+# Each process has its own app and its own Chromium; nothing runs beside them: these tests drag knobs.
 browser: $(VENV)/.dev
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/browser
 
 # Speed as ratios within one run, on one thread; wants an otherwise idle machine.
 bench: $(VENV)/.dev

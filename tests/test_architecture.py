@@ -128,8 +128,13 @@ def test_the_lock_has_the_exact_versions_with_hashes_and_no_address() -> None:
 
 IMPORTED_FIRST = """
 import importlib, sys
+import knob_core  # comes first whatever is imported of it, and imports nothing of train
+kept = set(sys.modules)
 for name in sys.argv[1:]:
-    for old in [m for m in sys.modules if m.split(".")[0] in ("knob_core", "train")]:
+    for old in sorted(m for m in sys.modules if m.split(".")[0] in ("knob_core", "train") and m not in kept):
+        parent, _, leaf = old.rpartition(".")
+        vars(sys.modules.get(parent, sys)).pop(leaf, None)  # or `from parent import leaf` would still find it
+    for old in [m for m in sys.modules if m.split(".")[0] in ("knob_core", "train") and m not in kept]:
         del sys.modules[old]
     try:
         importlib.import_module(name)
@@ -164,3 +169,14 @@ def test_assets_stay_small() -> None:
     listed = subprocess.run(["git", "ls-files", "assets"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     sizes = [(ROOT / name).stat().st_size for name in listed.splitlines() if (ROOT / name).exists()]
     assert 0 < sum(sizes) <= 80e6  # without git nothing is listed, and nothing would be measured
+
+
+def test_tests_in_a_browser_have_a_folder_of_their_own() -> None:
+    """`make test` runs that folder apart, and nothing in it before."""
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    marked = {
+        path
+        for path in tests
+        if re.search(r"^pytestmark = .*mark\.browser|^@pytest\.mark\.browser", path.read_text(), re.M)
+    }
+    assert marked == {path for path in tests if path.parent.name == "browser"}

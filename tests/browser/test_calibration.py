@@ -107,14 +107,3 @@ def test_the_knobs_are_the_same_on_every_page(chrome: Any, full_app: str) -> Non
         page.get_by_role("link", name="Calibration").click()
         drawn(page)
         assert knob(page, "ωₙ").get_attribute("aria-valuenow") == "0.02"
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 820)])
-def test_it_fits_screens_and_tablets_light_and_dark(chrome: Any, full_app: str, scheme: str, width: int) -> None:
-    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 1100}}
-    with opened(chrome, f"{full_app}/calibration", **options) as page:
-        drawn(page)
-        for canvas in page.locator(".figure-sheet canvas").all():
-            assert len(canvas.get_attribute("aria-label") or "") > 20
-        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert over <= 0  # nothing sticks out at the side

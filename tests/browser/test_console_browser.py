@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from browser import drag, knob, message, open_console, settle, value
 from PIL import Image
+from screens import parts_inside
 
 from app.figures.packed import unpack
+from app.widgets.untrusted import WORD_JOINER
 from knob_core import settings as settings_file
 from knob_core.palette import PALETTES
 from knob_core.settings import Settings
@@ -150,21 +152,6 @@ def test_presets_and_off(console: Any) -> None:
     assert "Off" in console.locator(".regime-text").inner_text()
 
 
-def test_panels_open_by_mouse_and_key(console: Any) -> None:
-    for name in ("Bode", "Poles", "Spring", "Step"):
-        console.get_by_role("tab", name=name).click()
-        console.wait_for_function(f"knobPart('scope').message.panel.id === '{name.lower()}'")
-        settle(console)
-        assert console.get_by_role("tab", name=name).get_attribute("aria-selected") == "true"
-    console.keyboard.press("ArrowRight")
-    console.wait_for_function("knobPart('scope').message.panel.id === 'bode'")
-    console.get_by_label("frequency unit").select_option("Hz")
-    console.wait_for_function("knobPart('scope').message.view.unit === 'Hz'")
-    console.get_by_label("frame rate").fill("30")
-    console.get_by_label("frame rate").press("Enter")
-    console.wait_for_function("knobPart('scope').message.view.frame_rate === 30")
-
-
 def test_the_cursor_reads_the_scope(console: Any) -> None:
     box = console.locator(".scope canvas").bounding_box()
     console.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
@@ -181,6 +168,73 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
     console.locator(".scope canvas").focus()
     console.keyboard.press("ArrowRight")
     assert console.locator(".at").inner_text() != said
+
+
+def test_every_control_has_a_sentence_of_help(console: Any) -> None:
+    """What our own components show: each button, menu, field, knob and read-out says what it is for."""
+    unexplained = console.evaluate(
+        """() => ['knobs', 'scope'].flatMap((has) =>
+          [...knobPart(has).box.querySelectorAll('button, select, input, [role=slider], .card, .legend i, .strip')]
+            .filter((el) => !el.closest('[title]:not([title=""])'))
+            .map((el) => el.outerHTML.slice(0, 120)))"""
+    )
+    assert unexplained == []
+
+
+def test_the_picture_can_be_saved(console: Any) -> None:
+    with console.expect_download() as caught:
+        console.get_by_role("button", name="PNG").click()
+    with Image.open(caught.value.path()) as saved:
+        assert saved.format == "PNG" and saved.width > 2 * console.locator(".scope canvas").bounding_box()["width"]
+        pixels = np.asarray(saved.convert("RGB"))
+    for colour in ("gate", "confidence", "severity"):  # the scope is in it, in its colours
+        wanted = [int(PALETTES["light"][colour][i : i + 2], 16) for i in (1, 3, 5)]
+        assert (np.abs(pixels - np.array(wanted)).max(axis=-1) < 8).sum() > 100, colour
+    rows = pixels[2 * 34 : 2 * 86]  # the read-outs' numbers
+    assert (rows.max(axis=-1) < 80).sum() > 500
+
+
+def test_the_link_can_be_copied(console: Any) -> None:
+    console.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    console.get_by_role("button", name="nervous").click()
+    console.wait_for_function("location.search.includes('z=0.15')")
+    console.get_by_role("button", name="link").click()
+    console.get_by_role("button", name="copied").wait_for()
+    assert console.evaluate("navigator.clipboard.readText()") == console.url
+
+
+def test_a_held_knob_follows_the_pointer_only(console: Any) -> None:
+    """Python may move the knobs while one is held: that one stays under the hand, the other goes."""
+    box = knob(console, "ζ").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    console.mouse.move(x, y)
+    console.mouse.down()
+    console.mouse.move(x, y - 40)
+    held = value(console, "ζ")
+    pushed = """() => { const d = knobPart('knobs');
+      d.update({ ...d.message, epoch: d.message.epoch + 1, values: { ...d.message.values, zeta: 0.1, omega_n: 2 } });
+      const shown = Object.values(d.knobs).map((k) => Number(k.dial.getAttribute('aria-valuenow')));
+      return [d.values.zeta, d.values.omega_n, d.values.epoch - d.message.epoch, ...shown]; }"""
+    settle(console)  # or an answer of the old epoch would follow
+    assert console.evaluate(pushed) == [held, 2, 0, held, 2]
+    console.mouse.move(x, y - 60)
+    assert value(console, "ζ") > held
+    console.mouse.up()
+
+
+def test_panels_open_by_mouse_and_key(console: Any) -> None:
+    for name in ("Bode", "Poles", "Spring", "Step"):
+        console.get_by_role("tab", name=name).click()
+        console.wait_for_function(f"knobPart('scope').message.panel.id === '{name.lower()}'")
+        settle(console)
+        assert console.get_by_role("tab", name=name).get_attribute("aria-selected") == "true"
+    console.keyboard.press("ArrowRight")
+    console.wait_for_function("knobPart('scope').message.panel.id === 'bode'")
+    console.get_by_label("frequency unit").select_option("Hz")
+    console.wait_for_function("knobPart('scope').message.view.unit === 'Hz'")
+    console.get_by_label("frame rate").fill("30")
+    console.get_by_label("frame rate").press("Enter")
+    console.wait_for_function("knobPart('scope').message.view.frame_rate === 30")
 
 
 def test_live_mode(console: Any) -> None:
@@ -223,36 +277,6 @@ def test_another_stream_ends_live_mode(console: Any) -> None:
     assert np.isfinite(unpack(message(console)["scope"]["data"][4]["y"])).all()
 
 
-def test_a_held_knob_follows_the_pointer_only(console: Any) -> None:
-    """Python may move the knobs while one is held: that one stays under the hand, the other goes."""
-    box = knob(console, "ζ").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    console.mouse.move(x, y)
-    console.mouse.down()
-    console.mouse.move(x, y - 40)
-    held = value(console, "ζ")
-    pushed = """() => { const d = knobPart('knobs');
-      d.update({ ...d.message, epoch: d.message.epoch + 1, values: { ...d.message.values, zeta: 0.1, omega_n: 2 } });
-      const shown = Object.values(d.knobs).map((k) => Number(k.dial.getAttribute('aria-valuenow')));
-      return [d.values.zeta, d.values.omega_n, d.values.epoch - d.message.epoch, ...shown]; }"""
-    settle(console)  # or an answer of the old epoch would follow
-    assert console.evaluate(pushed) == [held, 2, 0, held, 2]
-    console.mouse.move(x, y - 60)
-    assert value(console, "ζ") > held
-    console.mouse.up()
-
-
-def test_every_control_has_a_sentence_of_help(console: Any) -> None:
-    """What our own components show: each button, menu, field, knob and read-out says what it is for."""
-    unexplained = console.evaluate(
-        """() => ['knobs', 'scope'].flatMap((has) =>
-          [...knobPart(has).box.querySelectorAll('button, select, input, [role=slider], .card, .legend i, .strip')]
-            .filter((el) => !el.closest('[title]:not([title=""])'))
-            .map((el) => el.outerHTML.slice(0, 120)))"""
-    )
-    assert unexplained == []
-
-
 def test_image(console: Any) -> None:
     old = message(console)["stream_id"]
     console.get_by_role("button", name="Image: ship").click()
@@ -276,15 +300,6 @@ def test_drawn_by_hand(console: Any) -> None:
     severity = unpack(console.evaluate("knobPart('scope').background.figure.data[0].y"))
     drawn = severity[int(0.05 * len(severity)) : int(0.55 * len(severity))]
     assert (np.diff(drawn) >= -1e-6).all() and drawn[0] < 2 < 3 < drawn[-1]
-
-
-def test_the_link_can_be_copied(console: Any) -> None:
-    console.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    console.get_by_role("button", name="nervous").click()
-    console.wait_for_function("location.search.includes('z=0.15')")
-    console.get_by_role("button", name="link").click()
-    console.get_by_role("button", name="copied").wait_for()
-    assert console.evaluate("navigator.clipboard.readText()") == console.url
 
 
 def test_pin_and_compare(console: Any) -> None:
@@ -376,12 +391,17 @@ def test_link_round_trip(app: str, console: Any, chrome: Any) -> None:
 
 
 def test_a_hostile_link_is_named_and_harmless(app: str, page: Any) -> None:
-    open_console(page, app + "/?z=1e99&w=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&image=zzz&schedule=none")
+    """Values out of range, HTML, addresses and a checkpoint that does not exist: all named, none becomes a link."""
+    link = "z=1e99&w=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&image=https://evil.example/a&schedule=none"
+    open_console(page, f"{app}/?{link}&mode=www.evil.example&corruption=me@evil.example&method=static&model=77")
     assert value(page, "ζ") == 3
-    said = " ".join(page.get_by_role("alert").all_inner_texts())
-    for name in ("z = '1e99'", "w = '<img", "image = 'zzz'", "schedule = 'none'"):
+    page.get_by_text("there is no checkpoint static-s77.safetensors").first.wait_for()
+    said = " ".join(page.get_by_role("alert").all_inner_texts()).replace(WORD_JOINER, "")
+    for name in ("z = '1e99'", "w = '<img", "image = 'https://evil.example", "schedule = 'none'", "mode = 'www.evil.",
+                 "corruption = 'me@evil.", "static-s77"):  # fmt: skip
         assert name in said
-    drag(page, "ζ", 0.4)
+    assert page.get_by_test_id("stAlert").locator("a").count() == 0
+    drag(page, "ζ", 0.3)
 
 
 def test_a_bad_upload_is_named_and_the_knobs_go_on(console: Any) -> None:
@@ -443,12 +463,6 @@ def test_computing_can_be_cancelled(app: str, page: Any) -> None:
     assert "schedule=ramp" not in page.url
 
 
-def test_an_unknown_checkpoint_is_named(app: str, page: Any) -> None:
-    open_console(page, app + "/?method=static&model=77")
-    page.get_by_text("there is no checkpoint static-s77.safetensors").first.wait_for()
-    drag(page, "ζ", 0.3)
-
-
 def test_export_and_load(console: Any) -> None:
     console.get_by_role("button", name="nervous").click()
     settle(console)
@@ -470,24 +484,12 @@ def test_export_and_load(console: Any) -> None:
     assert (value(console, "ζ"), value(console, "ωₙ")) == (2, 0.05)
 
 
-def test_the_picture_can_be_saved(console: Any) -> None:
-    with console.expect_download() as caught:
-        console.get_by_role("button", name="PNG").click()
-    with Image.open(caught.value.path()) as saved:
-        assert saved.format == "PNG" and saved.width > 2 * console.locator(".scope canvas").bounding_box()["width"]
-        pixels = np.asarray(saved.convert("RGB"))
-    for colour in ("gate", "confidence", "severity"):  # the scope is in it, in its colours
-        wanted = [int(PALETTES["light"][colour][i : i + 2], 16) for i in (1, 3, 5)]
-        assert (np.abs(pixels - np.array(wanted)).max(axis=-1) < 8).sum() > 100, colour
-    rows = pixels[2 * 34 : 2 * 86]  # the read-outs' numbers
-    assert (rows.max(axis=-1) < 80).sum() > 500
-
-
-def test_touch(app: str, chrome: Any) -> None:
-    """A finger turns a knob and does not scroll the page."""
-    context = chrome.new_context(viewport={"width": 820, "height": 1180}, has_touch=True)
+def test_touch_on_a_tablet_in_the_dark(app: str, chrome: Any) -> None:
+    """Nothing sticks out; a finger turns a knob and does not scroll the page."""
+    context = chrome.new_context(viewport={"width": 820, "height": 1180}, has_touch=True, color_scheme="dark")
     page = context.new_page()
     open_console(page, app)
+    parts_inside(page, "dark")
     assert page.evaluate("getComputedStyle(knobPart('knobs').knobs.zeta.dial).touchAction") == "none"
     box = knob(page, "ζ").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -500,29 +502,3 @@ def test_touch(app: str, chrome: Any) -> None:
     assert value(page, "ζ") > 1
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
     context.close()
-
-
-@pytest.mark.parametrize(("width", "height", "scheme"), [(820, 1180, "dark"), (1920, 1080, "light")])
-def test_nothing_sticks_out(app: str, chrome: Any, width: int, height: int, scheme: str) -> None:
-    """Opened at that size; tests/browser/test_screens.py goes through more of them."""
-    page = chrome.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-    open_console(page, app)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator(".display").get_attribute("data-theme") == scheme
-    controls, display = page.locator(".controls").bounding_box(), page.locator(".display").bounding_box()
-    beside = controls["x"] + controls["width"] <= display["x"]
-    above = controls["y"] + controls["height"] <= display["y"]
-    assert beside or above
-    inside = page.evaluate(
-        "[...knobPart('knobs').box.querySelectorAll('*')].every((el) => el.getBoundingClientRect().right <= "
-        "knobPart('knobs').box.getBoundingClientRect().right + 1)"
-    )
-    assert inside
-    page.close()
-
-
-def test_foreign_text_in_a_warning_is_no_link(app: str, page: Any) -> None:
-    open_console(page, app + "/?z=https://evil.example/a&mode=www.evil.example&m=me@evil.example")
-    said = page.get_by_test_id("stAlert")
-    assert "evil.example" in " ".join(said.all_inner_texts())
-    assert said.locator("a").count() == 0

@@ -47,7 +47,9 @@ def wait_for(page: Any, said: Any) -> None:
     raise AssertionError("it did not happen within a minute")
 
 
-def test_an_operator_watches_turns_and_takes_back(chrome: Any, app: str, service: RunningService) -> None:
+def test_an_operator_turns_takes_back_and_sees_what_another_turns_and_a_viewer_has_no_dial(
+    chrome: Any, app: str, service: RunningService
+) -> None:
     with opened(chrome, f"{app}/live") as page:
         attach(page, service, "operator")
         page.get_by_text("gate-1: the last 40 frames").wait_for()
@@ -60,18 +62,13 @@ def test_an_operator_watches_turns_and_takes_back(chrome: Any, app: str, service
         page.get_by_role("button", name="Take back my turns").click()
         wait_for(page, lambda: service.ask("GET", "/v1/knobs")["all"]["zeta"] == before)
         wait_for(page, lambda: value(page, "ζ") == pytest.approx(before, rel=1e-3))
-
-
-def test_what_somebody_else_turns_moves_the_dial(chrome: Any, app: str, service: RunningService) -> None:
-    with opened(chrome, f"{app}/live") as page:
-        attach(page, service, "operator")
-        knob(page, "ωₙ").wait_for()
         service.ask("PATCH", "/v1/knobs", {"omega_n": 1.25})
         wait_for(page, lambda: value(page, "ωₙ") == pytest.approx(1.25, rel=1e-3))
-
-
-def test_a_viewer_sees_the_streams_and_no_dial(chrome: Any, app: str, service: RunningService) -> None:
     with opened(chrome, f"{app}/live") as page:
+        page.get_by_label("Address of the service").fill("http://192.0.2.1:8600")
+        page.get_by_role("button", name="Attach").click()
+        page.get_by_text("services on its own machine only").wait_for()
+        page.get_by_text("knob demo-cameras").wait_for()
         attach(page, service, "viewer")
         page.get_by_text("gate-1: the last 40 frames").wait_for()
         page.get_by_text("turning the knobs takes the operator's token").wait_for()
@@ -89,11 +86,3 @@ def test_a_lost_service_is_said_and_found_again(chrome: Any, app: str, service: 
         page.get_by_text("The service has not answered for").wait_for(state="hidden")
         page.get_by_text("frames").first.wait_for()
         assert knob(page, "ζ").count() == 1
-
-
-def test_an_address_elsewhere_is_refused_in_words(chrome: Any, app: str) -> None:
-    with opened(chrome, f"{app}/live") as page:
-        page.get_by_label("Address of the service").fill("http://192.0.2.1:8600")
-        page.get_by_role("button", name="Attach").click()
-        page.get_by_text("services on its own machine only").wait_for()
-        page.get_by_text("knob demo-cameras").wait_for()

@@ -1,49 +1,24 @@
-"""Screens from a phone to a large one, and a page at twice its size: nothing overlaps, nothing sticks out."""
+"""The console on screens from a phone to a large one, at twice its size, light and dark, and as axe-core sees it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import axe
 import pytest
-from pages import drawn, opened, settle
+from browser import settle as answered
+from pages import opened
+from screens import every_screen, parts_inside
 
 pytestmark = pytest.mark.browser
 
-SIZES = [(360, 740), (640, 400), (700, 900), (768, 1024), (1024, 768), (1280, 720), (1280, 800),
-         (1920, 1080), (2560, 1440)]  # 640: 1280 at 200 %  # fmt: skip
-OUTSIDE = """() => {
-  const found = [];
-  const walk = (root) => {
-    for (const el of root.querySelectorAll("*")) {
-      const box = el.getBoundingClientRect();
-      if (box.width && box.right > innerWidth + 1 && el.matches("button, input, select, svg, canvas, label, p, h1, h2"))
-        found.push(`${el.tagName} ${el.textContent.slice(0, 30)} ends at ${Math.round(box.right)}`);
-      if (el.shadowRoot) walk(el.shadowRoot);
-    }
-  };
-  walk(document.querySelector("[data-testid=stMain]"));
-  return found;
-}"""
-OVERLAPS = """() => {
-  const box = knobPart("knobs").box;
-  const parts = [...box.querySelectorAll(".knob-name, .knob-value, .knob svg, .regime, .regime-text, button, select")];
-  const seen = parts.map((el) => [el, el.getBoundingClientRect()]).filter(([, r]) => r.width && r.height);
-  const shared = (p, q, low, high) => Math.min(p[high], q[high]) - Math.max(p[low], q[low]);
-  const over = ([a, p], [b, q]) =>
-    !a.contains(b) && !b.contains(a) && shared(p, q, "left", "right") > 1 && shared(p, q, "top", "bottom") > 1;
-  const pairs = seen.flatMap((a, i) => seen.slice(i + 1).map((b) => [a, b]));
-  return pairs.filter(([a, b]) => over(a, b)).map(([[a], [b]]) => [a.outerHTML, b.outerHTML]);
-}"""
 
-
-def test_console(chrome: Any, app: str) -> None:
-    with opened(chrome, app) as page:
+def test_every_screen(chrome: Any, full_app: str) -> None:
+    with opened(chrome, full_app) as page:
         page.wait_for_selector(".display[data-updates]")
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(300)
-            assert page.evaluate(OUTSIDE) == [], (width, height)
-            assert page.evaluate(OVERLAPS) == [], (width, height)
+        axe.no_fault(page)
+        axe.no_fault_in_popovers(page)
+        for width, height in every_screen(page, dials=True):
             boxes = {name: page.locator(name).bounding_box() for name in (".dials", ".readouts", ".st-key-row")}
             ends = {name: box["y"] + box["height"] for name, box in boxes.items()}
             if height >= 720 and width != 360:
@@ -54,17 +29,21 @@ def test_console(chrome: Any, app: str) -> None:
                 assert ends[".st-key-row"] <= height, (width, height)
             if height >= 1000 and width >= 1500:
                 assert ends[".st-key-row"] >= 0.65 * height, "a large screen is used"
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.get_by_role("button", name="off", exact=True).click()
+        answered(page)
+        axe.no_fault(page)
 
 
-@pytest.mark.parametrize("name", ["calibration", "learning", "results", "your_stream", "about"])
-def test_other_pages(chrome: Any, full_app: str, name: str) -> None:
-    with opened(chrome, f"{full_app}/{name}") as page:
-        if name == "calibration":
-            drawn(page)
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(300)
-            settle(page)
-            assert page.evaluate(OUTSIDE) == [], (width, height)
-            if name == "calibration":
-                assert page.evaluate(OVERLAPS) == [], (width, height)
+def test_opened_on_a_large_screen_it_shows_panels_side_by_side(chrome: Any, app: str) -> None:
+    with opened(chrome, app, viewport={"width": 1920, "height": 1080}) as page:
+        page.wait_for_selector(".side-panels:not([hidden]) canvas")
+        parts_inside(page, "light")
+        shown = [page.locator(".panels .panel").nth(i).bounding_box() for i in range(3)]
+        assert page.locator(".side-panel figcaption").all_inner_texts() == ["Bode", "Poles"]
+        assert shown[0]["x"] + shown[0]["width"] <= shown[1]["x"] and shown[1]["y"] == shown[2]["y"]
+        assert all(box["y"] + box["height"] <= 1080 for box in shown)
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.locator(".side-panels").wait_for(state="hidden")
+        row = page.locator(".st-key-row").bounding_box()
+        assert row["y"] + row["height"] <= 720, "the stream's choices are on the first screen"

@@ -89,11 +89,26 @@ def test_the_same_on_an_uploaded_file_with_labels_in_four_clicks(shipped: str, p
     assert "meets every goal" in words(page) and click.count <= 4
 
 
-def test_a_click_on_the_map_and_on_the_frontier_turns_the_knobs(shipped: str, page: Any) -> None:
+def test_the_map_by_keyboard_from_where_the_knobs_stand_then_clicks_on_it_and_on_the_frontier(
+    shipped: str, page: Any
+) -> None:
     real.open_console(page, shipped)
     page.get_by_role("link", name="Tune", exact=True).first.click()
     whole(page)
-    seen = {("1", "0.4")}
+    canvas = page.locator('figure[data-figure="map"] canvas')
+    place = canvas.bounding_box()
+    canvas.focus()
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
+        canvas.press(key)
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    said = page.locator('figure[data-figure="map"] .at').inner_text()
+    assert canvas.bounding_box() == place, "what is said of a cell does not move the map"
+    canvas.press("Enter")
+    page.wait_for_function("location.search.includes('z=') && !location.search.includes('z=1&w=0.4')")
+    zeta, omega_n = (float(v) for v in setting(page))
+    assert zeta > 1.0 and omega_n < 0.4 and f"ζ {zeta:.3g}, ωₙ {omega_n:.3g}" in said
+    whole(page)
+    seen = {("1", "0.4"), setting(page)}
     for figure, where in (("map", (0.3, 0.4)), ("map", (0.7, 0.6)), ("frontier", (0.6, 0.5))):
         canvas = page.locator(f'figure[data-figure="{figure}"] canvas')
         box = canvas.bounding_box()
@@ -104,19 +119,3 @@ def test_a_click_on_the_map_and_on_the_frontier_turns_the_knobs(shipped: str, pa
         assert setting(page) not in seen
         seen.add(setting(page))
         whole(page)
-
-
-def test_the_map_is_reached_by_keyboard_from_where_the_knobs_stand(shipped: str, page: Any) -> None:
-    real.open_console(page, shipped)
-    page.get_by_role("link", name="Tune", exact=True).first.click()
-    whole(page)
-    canvas = page.locator('figure[data-figure="map"] canvas')
-    canvas.focus()
-    for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
-        canvas.press(key)
-    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
-    said = page.locator('figure[data-figure="map"] .at').inner_text()
-    canvas.press("Enter")
-    page.wait_for_function("location.search.includes('z=') && !location.search.includes('z=1&w=0.4')")
-    zeta, omega_n = (float(v) for v in setting(page))
-    assert zeta > 1.0 and omega_n < 0.4 and f"ζ {zeta:.3g}, ωₙ {omega_n:.3g}" in said

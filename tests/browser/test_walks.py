@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import knob, message, open_console, settle, value
-from pages import opened
+from browser import knob, message, settle, value
+from pages import opened, tab_to
 
 from knob_core import settings as settings_file
 
@@ -25,15 +25,6 @@ new PerformanceObserver((list) => {
         shifts.push(`${node.nodeName} ${node.className} ${a.x},${a.y} -> ${b.x},${b.y}`);
 }).observe({ type: "layout-shift", buffered: true });
 """
-
-
-def tab_to(page: Any, wanted: Any) -> None:
-    """Press Tab until the wanted control has the focus."""
-    for _ in range(80):
-        if wanted.evaluate("el => el.getRootNode().activeElement === el"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"Tab never reached {wanted}")
 
 
 def saved(page: Any, press: Any, folder: Path) -> settings_file.Settings:
@@ -78,7 +69,7 @@ def test_by_keyboard_alone(console: Any, tmp_path: Path) -> None:
 def test_by_touch_alone(chrome: Any, app: str, tmp_path: Path) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     with opened(chrome, f"{app}/?image=1", accept_downloads=True, **phone) as page:
-        open_console(page, f"{app}/?image=1")
+        page.wait_for_selector(".display[data-updates]")
         box, before = knob(page, "ζ").bounding_box(), message(page)["readouts"]
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         finger = page.context.new_cdp_session(page)
@@ -126,19 +117,6 @@ def test_nothing_moves_when_a_message_comes_and_goes(console: Any, tmp_path: Pat
     note.wait_for(state="detached")
     page.wait_for_timeout(300)
     assert page.evaluate(places) == before and page.evaluate("shifts") == []
-
-
-def test_a_large_screen_shows_panels_side_by_side(chrome: Any, app: str) -> None:
-    with opened(chrome, app, viewport={"width": 1920, "height": 1080}) as page:
-        page.wait_for_selector(".side-panels:not([hidden]) canvas")
-        shown = [page.locator(".panels .panel").nth(i).bounding_box() for i in range(3)]
-        assert page.locator(".side-panel figcaption").all_inner_texts() == ["Bode", "Poles"]
-        assert shown[0]["x"] + shown[0]["width"] <= shown[1]["x"] and shown[1]["y"] == shown[2]["y"]
-        assert all(box["y"] + box["height"] <= 1080 for box in shown)
-        page.set_viewport_size({"width": 1280, "height": 720})
-        page.locator(".side-panels").wait_for(state="hidden")
-        row = page.locator(".st-key-row").bounding_box()
-        assert row["y"] + row["height"] <= 720, "the stream's choices are on the first screen"
 
 
 def test_high_contrast_shows_what_is_on_and_reduced_motion_stands_still(chrome: Any, app: str) -> None:

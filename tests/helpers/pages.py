@@ -41,6 +41,48 @@ def settle(page: Any) -> None:
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
+# Where the focus is, seen from an element: "there", "behind" or "before" it.
+FOCUS = """(wanted) => {
+  const root = wanted.getRootNode();
+  if (root.activeElement === wanted) return "there";
+  const inside = root.host && root.activeElement; // both within one of our components
+  const from = inside ? root.activeElement : document.activeElement;
+  const to = inside ? wanted : (root.host ?? wanted);
+  return from.compareDocumentPosition(to) & Node.DOCUMENT_POSITION_PRECEDING ? "behind" : "before";
+}"""
+
+
+def tab_to(page: Any, wanted: Any) -> None:
+    """Press Tab until the wanted control has the focus, after Shift+Tab back over it: no mouse, no shortcut."""
+    element = wanted.element_handle()  # found once: looking it up after each press would take most of the time
+    back = True
+    for _ in range(80):
+        focus = element.evaluate(FOCUS)
+        if focus == "there":
+            return
+        back = back and focus == "behind"
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+    raise AssertionError(f"Tab never reached {wanted}")
+
+
+def still(page: Any) -> None:
+    """Nothing is dimmed or fading any more: axe takes a fading text for a pale one."""
+    settle(page)
+    page.wait_for_function(
+        "document.getAnimations().every((animation) => animation.playState === 'finished')"
+        " && !document.querySelector('[data-stale=true]')"
+    )
+
+
+def unfold(page: Any) -> None:
+    """Open every box of the page."""
+    shut = page.locator("details:not([open]) > summary")
+    for _ in range(shut.count()):
+        shut.first.click()
+    settle(page)
+    assert shut.count() == 0
+
+
 def drawn(page: Any, after: int = 0) -> int:
     """Wait until the sheet has been drawn more often than `after` times; how often it has been."""
     sheet = page.locator(".figure-sheet[data-updates]")
