@@ -7,6 +7,7 @@ In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlparse
 
@@ -14,10 +15,11 @@ import streamlit as st
 from starlette.websockets import WebSocket
 from streamlit import runtime
 from streamlit.runtime import media_file_manager
-from streamlit.runtime.media_file_manager import MediaFileKind, MediaFileMetadata
+from streamlit.runtime.media_file_manager import MediaFileKind, MediaFileManager, MediaFileMetadata
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+LONGEST_RUN = 5.0  # s that a download waits for the page's script at most
 UPLOAD_PATH = "/_stcore/upload_file/"  # then session id, "/", file id
 
 
@@ -107,6 +109,10 @@ def end_session(session: Any) -> None:
     session.session_state.clear()
     session.session_state._new_widget_state.widget_metadata.clear()
     session._fragment_storage.clear()
+    files: Any = runtime.get_instance().media_file_mgr
+    with files._lock:
+        for id in list(files._deferred_ids_by_session.get(session.id, ())):
+            files._drop_deferred_id(id)
 
 
 class KeptFile(MediaFileMetadata):
@@ -123,13 +129,50 @@ class KeptFile(MediaFileMetadata):
             super().mark_for_delete()
 
 
+def _remove_old_makers(manager: Any) -> None:
+    """Instead of Streamlit's own: forget what makes a button's file a minute after the button was drawn anew."""
+    now = time.monotonic()
+    drawn = {id for files in manager._files_by_session_and_coord.values() for id in files.values()}
+    before: dict[str, float] = vars(manager).get("replaced_at", {})
+    replaced_at = {id: before.get(id, now) for id in manager._deferred_callables if id not in drawn}
+    for id, since in replaced_at.items():
+        if now - since >= KeptFile.SECONDS:
+            manager._drop_deferred_id(id)
+    vars(manager)["replaced_at"] = replaced_at
+
+
 def keep_downloads() -> None:
-    """Keep a file until the browser has fetched it.
+    """Keep a file, and what makes it, until the browser has fetched it.
 
     Streamlit removes a file that is made on a press as soon as two scripts have ended, of whichever visitor: with a
-    class at work that is before the browser asks for it, and the download fails with 404.
+    class at work that is before the browser asks for it, and the download fails with 404. And it forgets how to make
+    the file as soon as the page's script runs again: a button that is pressed while it runs does nothing.
     """
     vars(media_file_manager)["MediaFileMetadata"] = KeptFile
+    manager: Any = MediaFileManager
+    manager._remove_orphaned_deferred_callables = _remove_old_makers
+
+
+def after_run(make: Callable[[], str]) -> Callable[[], str]:
+    """What makes a download button's file, after the script has taken what was typed just before the press.
+
+    A press that follows the typing at once is answered beside the script's run, which may not have come to it yet.
+    Call it in a page's script.
+    """
+    context: Any = get_script_run_ctx()
+
+    def made() -> str:
+        end = time.monotonic() + LONGEST_RUN
+        while _is_running(context.session_id) and time.monotonic() < end:
+            time.sleep(0.02)
+        return make()
+
+    return made
+
+
+def _is_running(session_id: str) -> bool:
+    info: Any = runtime.get_instance()._session_mgr.get_session_info(session_id) if runtime.exists() else None
+    return info is not None and info.session._scriptrunner is not None
 
 
 def stored_upload_bytes() -> dict[str, int]:

@@ -1,6 +1,10 @@
-"""Files that are made when a download button is pressed live long enough to be fetched, and not for ever."""
+"""A press of a download button gives a file, whatever scripts run at that moment, and nothing is kept for ever."""
 
 from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.runtime import media_file_manager
@@ -8,12 +12,14 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from app.server import streamlit_internals
-from app.server.streamlit_internals import KeptFile, keep_downloads
+from app.server.streamlit_internals import KeptFile, after_run, keep_downloads
 
 
 @pytest.fixture
 def manager(monkeypatch: pytest.MonkeyPatch) -> MediaFileManager:
     monkeypatch.setattr(media_file_manager, "MediaFileMetadata", media_file_manager.MediaFileMetadata)  # put it back
+    name = "_remove_orphaned_deferred_callables"
+    monkeypatch.setattr(MediaFileManager, name, getattr(MediaFileManager, name))
     keep_downloads()
     return MediaFileManager(MemoryMediaFileStorage("/media"))
 
@@ -37,3 +43,41 @@ def test_it_goes_after_a_minute(manager: MediaFileManager, monkeypatch: pytest.M
     for _ in range(2):
         manager.remove_orphaned_files()
     assert id not in manager._file_metadata
+
+
+def test_a_button_that_is_pressed_while_the_script_runs_again_gives_its_file(manager: MediaFileManager) -> None:
+    asked = manager.add_deferred(lambda: "a summary", "text/html", "place", "summary.html")
+    manager.clear_session_refs()  # the page's script begins
+    for _ in range(5):  # and others' end
+        manager.remove_orphaned_files()
+    assert manager.execute_deferred(asked)
+
+
+def test_what_makes_a_file_goes_a_minute_after_the_button_was_drawn_anew(
+    manager: MediaFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, drawn = (manager.add_deferred(lambda: "x", "text/html", "place", "x.html") for _ in range(2))
+    now = streamlit_internals.time.monotonic()
+    for seconds in (0.0, KeptFile.SECONDS):
+        monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda then=now + seconds: then)
+        manager.remove_orphaned_files()
+    assert old not in manager._deferred_callables and drawn in manager._deferred_callables
+
+
+def test_a_file_has_what_was_typed_just_before_the_press(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, own = SimpleNamespace(_scriptrunner=None), {"name": ""}
+    sessions = SimpleNamespace(get_session_info=lambda id: SimpleNamespace(session=session))
+    running: Any = SimpleNamespace(_session_mgr=sessions)
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="visitor"))
+    monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: running)
+    make = after_run(lambda: own["name"])
+    assert make() == ""
+
+    def script() -> None:
+        own["name"] = "Ada"
+        session._scriptrunner = None
+
+    session._scriptrunner = object()  # the name has been sent, the script has not come to it
+    threading.Timer(0.1, script).start()
+    assert make() == "Ada"
