@@ -11,7 +11,7 @@ import streamlit as st
 from app.console import session
 from app.live import live_component, live_display, service_address
 from app.live.live_controller import LiveController
-from app.live.watched_service import Scope, WatchedService
+from app.live.watched_service import WatchedService
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core.client.service import Service
@@ -21,7 +21,7 @@ EVERY = 1.0  # s between two refreshes
 TIMEOUT = 3.0  # s that a refresh waits for the service
 MOST_ROWS = 50  # of the table; the menu has all streams
 COMMANDS = """
-No service yet? Two commands start one, with eight made cameras; each needs a terminal of its own:
+No service yet? Two commands start one, with eight simulated cameras; each needs a terminal of its own:
 
     knob serve knob-ode-s0
     knob demo-cameras --streams 8
@@ -120,15 +120,23 @@ def head(own: LiveController) -> None:
     leave.button("Detach", on_click=detach, width="stretch", help="Leave the service as it is, and watch another")
 
 
+def look_at() -> None:
+    """A stream was chosen; this runs before the service is asked, so that its own numbers come at once."""
+    if (own := controller()) is not None and st.session_state["live_stream"] in own.watched.ids():
+        own.look_at(st.session_state["live_stream"])
+
+
 def choices(own: LiveController) -> None:
     """Which stream is looked at, whose knobs are turned, and the last picture."""
     watched = own.watched
     stream, scope, picture = page_layout.columns("live_choices", [2, 2, 1], align="center")
-    ids = watched.ids()
-    watched.chosen = stream.selectbox("Stream", ids, index=ids.index(watched.chosen), key="live_stream") or ids[0]
-    scopes = [Scope(), *(Scope(group=name) for name in watched.groups()), Scope(stream=watched.chosen)]
-    now = scopes.index(own.scope) if own.scope in scopes else 0
-    own.turn_of(scope.selectbox("The knobs turn", scopes, index=now, format_func=lambda s: s.words) or Scope())
+    st.session_state["live_stream"] = watched.chosen
+    stream.selectbox("Stream", watched.ids(), key="live_stream", on_change=look_at)
+    scopes = own.scopes()
+    own.turn_of(
+        scope.selectbox("The knobs turn", scopes, index=scopes.index(own.scope), format_func=lambda s: s.words)
+        or own.scope
+    )
     if watched.picture:
         data = base64.b64encode(watched.picture).decode()
         alt = html.escape(f"last picture of stream {watched.chosen}", quote=True)

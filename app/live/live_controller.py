@@ -40,8 +40,15 @@ class LiveController:
         """Ask the service, and let the dials follow what others turned."""
         with self.state.lock:
             self.watched.refresh()
+            self._keep_to_one_stream()
             if not self.watched.lost and self.state.released and self.watched.revision != self.revision:
                 self._follow()
+
+    def look_at(self, stream: str) -> None:
+        """Another stream is looked at from now on."""
+        with self.state.lock:
+            self.watched.look_at(stream)
+            self._keep_to_one_stream()
 
     def turn_of(self, scope: Scope) -> None:
         """The dials are another scope's from now on."""
@@ -49,6 +56,11 @@ class LiveController:
             if scope != self.scope:
                 self.scope = scope
                 self._follow()
+
+    def scopes(self) -> list[Scope]:
+        """What the knobs can turn; a group that lost its last stream stays while it is the present one."""
+        groups = {*self.watched.groups(), self.scope.group} - {""}
+        return [Scope(), *(Scope(group=name) for name in sorted(groups)), Scope(stream=self.watched.chosen)]
 
     def constants(self) -> Constants:
         """What no knob changes; sent when the component is mounted."""
@@ -75,6 +87,14 @@ class LiveController:
             self._ask(lambda service: service.revert(self.before, if_revision=self.revision))
             if not self.problem:
                 self.before = 0
+            self._follow()
+
+    def _keep_to_one_stream(self) -> None:
+        """Knobs that turn one stream alone turn the one that is looked at, and never all of them instead."""
+        chosen = self.watched.chosen
+        if self.scope.stream and chosen and self.scope.stream != chosen:
+            self.scope = Scope(stream=chosen)
+            self.state.epoch += 1  # a knob that is held was meant for the other stream
             self._follow()
 
     def _send(self) -> None:

@@ -45,7 +45,7 @@ def cards(detail: dict[str, Any]) -> list[dict[str, Any]]:
              [["confidence", number(detail.get("p_max"), 2)], ["gate", number(detail.get("g"), 2)]],
              "The class that is shown now, how sure the model is, and how open the gate is"),
         card("rate", "frames per second", number(detail.get("rate"), 1),
-             [["frames", number(detail.get("frames", 0), 0)], ["dropped", number(detail.get("dropped", 0), 0)]],
+             [["frames", number(detail.get("frames"), 0)], ["dropped", number(detail.get("dropped"), 0)]],
              "How fast frames arrive; frames that had to give way to newer ones are counted"),
     ]  # fmt: skip
 

@@ -95,16 +95,21 @@ class WatchedService:
     def groups(self) -> list[str]:
         return sorted({row["group"] for row in self.streams if isinstance(row.get("group"), str) and row["group"]})
 
+    def look_at(self, stream: str) -> None:
+        """Choose a stream; what is known of another must not stand under its name, so it is forgotten."""
+        if stream != self.chosen:
+            self.chosen, self.detail, self.history, self.picture = stream, {}, History.read({}), None
+
     def refresh(self) -> None:
         """Ask for everything that is shown."""
         try:
             self.about = self.service.about()
+            self.knobs = dict(self.service.knobs())
             rows: Any = self.service.streams()
             listed = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
             self.streams = [row for row in listed if isinstance(row.get("stream"), str)]
-            self.knobs = dict(self.service.knobs())
             if self.chosen not in self.ids():
-                self.chosen = self.ids()[0] if self.streams else ""
+                self.look_at(self.ids()[0] if self.streams else "")
             if self.chosen:
                 self.detail = dict(self.service.stream(self.chosen))
                 self.history = History.read(self.detail.get("history"))

@@ -1,0 +1,146 @@
+"""The Live page on a service that is made up: which stream is shown, and whose knobs are turned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.live import live_display
+from app.live.live_controller import LiveController
+from app.live.watched_service import Scope, WatchedService
+from knob_core.client.service import ServiceError
+
+PAGE = Path(__file__).resolve().parents[3] / "app" / "app_pages" / "live.py"
+
+
+class MadeUpService:
+    """Two cameras in two groups; it notes what was turned."""
+
+    url = "http://made.up"
+
+    def __init__(self) -> None:
+        self.groups = {"cam1": "yard", "cam2": "hall"}
+        self.turned: list[tuple[str | None, str | None]] = []
+        self.down = False
+
+    def about(self) -> dict[str, Any]:
+        if self.down:
+            raise ServiceError(0, "does not answer")
+        return {"model": "m", "role": "operator", "classes": ["cat", "dog"]}
+
+    def streams(self) -> list[dict[str, Any]]:
+        return [{"stream": name, "group": group} for name, group in self.groups.items()]
+
+    def knobs(self) -> dict[str, Any]:
+        return {"revision": 1 + len(self.turned), "all": {"zeta": 1.0, "omega_n": 0.4}, "groups": {}, "streams": {}}
+
+    def stream(self, name: str) -> dict[str, Any]:
+        history = {"frame": [1, 2], "g": [0.5, 0.5], "p_max": [0.5, 0.5], "label": [0, 0], "bare": [0, 0]}
+        return {"stream": name, "name": f"answer of {name}", "history": history}
+
+    def turn(self, group: str | None = None, stream: str | None = None, **_: Any) -> dict[str, Any]:
+        self.turned.append((group, stream))
+        return self.knobs()
+
+
+@pytest.fixture
+def service() -> MadeUpService:
+    return MadeUpService()
+
+
+@pytest.fixture
+def own(service: MadeUpService) -> LiveController:
+    made = LiveController(WatchedService(service))  # type: ignore[arg-type]
+    made.refresh()
+    return made
+
+
+def opened(own: LiveController, **query: str) -> AppTest:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.session_state["live_controller"] = own
+    for name, value in query.items():
+        at.query_params[name] = value
+    return ran(at)
+
+
+def ran(at: AppTest) -> AppTest:
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def choose_stream(at: AppTest, name: str) -> None:
+    at.selectbox(key="live_stream").select(name)
+    ran(at)
+
+
+def scope_menu(at: AppTest) -> Any:
+    return next(menu for menu in at.selectbox if menu.label == "The knobs turn")
+
+
+def turn(own: LiveController) -> None:
+    controls = {"epoch": own.state.epoch, "mount": "a", "seq": own.state.seq + 1, "zeta": 0.3, "omega_n": 1.0}
+    own.update({"controls": controls}, 1, 0.0)
+
+
+def test_knobs_of_one_stream_stay_with_one_stream_when_another_is_chosen(
+    own: LiveController, service: MadeUpService
+) -> None:
+    at = opened(own)
+    scope_menu(at).select(Scope(stream="cam1"))
+    ran(at)
+    assert own.scope == Scope(stream="cam1")
+    choose_stream(at, "cam2")
+    assert own.scope == scope_menu(ran(at)).value == Scope(stream="cam2")
+    turn(own)
+    assert service.turned == [(None, "cam2")]
+
+
+def test_a_stream_that_vanishes_does_not_make_its_knobs_those_of_all(
+    own: LiveController, service: MadeUpService
+) -> None:
+    own.turn_of(Scope(stream="cam1"))
+    at = opened(own)
+    del service.groups["cam1"]
+    assert scope_menu(ran(at)).value == own.scope == Scope(stream="cam2")
+    service.groups.clear()
+    assert "no streams yet" in ran(at).info[0].value and own.scope == Scope(stream="cam2")
+
+
+def test_a_knob_that_is_held_while_its_stream_vanishes_turns_no_other(
+    own: LiveController, service: MadeUpService
+) -> None:
+    own.turn_of(Scope(stream="cam1"))
+    held = {"epoch": own.state.epoch, "mount": "a", "seq": 1, "zeta": 0.3, "omega_n": 1.0, "released": False}
+    del service.groups["cam1"]
+    own.refresh()
+    own.update({"controls": held}, 1, 0.0)
+    assert not service.turned
+
+
+def test_a_group_that_vanishes_stays_the_scope(own: LiveController, service: MadeUpService) -> None:
+    own.turn_of(Scope(group="hall"))
+    at = opened(own)
+    del service.groups["cam2"]
+    assert scope_menu(ran(at)).value == own.scope == Scope(group="hall")
+
+
+def test_the_chosen_streams_own_numbers_are_shown_at_once(own: LiveController) -> None:
+    at = opened(own)
+    choose_stream(at, "cam2")
+    assert (own.watched.chosen, own.watched.detail["name"]) == ("cam2", "answer of cam2")
+    assert at.selectbox(key="live_stream").value == "cam2"
+
+
+def test_a_lost_service_shows_nothing_under_another_streams_name(own: LiveController, service: MadeUpService) -> None:
+    at = opened(own)
+    service.down = True
+    choose_stream(at, "cam2")
+    choose_stream(at, "cam2")
+    assert own.watched.lost and own.watched.chosen == "cam2"
+    assert not own.watched.detail and not live_display.figures(own.watched)
+    numbers = {card["now"] for card in live_display.cards(own.watched.detail)}
+    assert numbers == {"–"}
