@@ -283,7 +283,7 @@ class Engine:
             return 0
         with self.lock:
             leaving, self._leaving = self._leaving, []
-        batch = self.stepper.step(items, self.knobs.table, leaving)
+        batch = self._stepped(items, leaving)
         now = time.monotonic()
         with self.lock:
             out = [self._refused(item, cause) for item, cause in batch.causes]
@@ -296,6 +296,15 @@ class Engine:
         self.deliver(out)
         self.observe(batch)
         return len(items)
+
+    def _stepped(self, items: list[Waiting], leaving: list[ServedStream]) -> Batch:
+        """What the batch gave. Where it failed as a whole every frame has the cause: no client waits for ever."""
+        try:
+            return self.stepper.step(items, self.knobs.table, leaving)
+        except Exception as error:
+            log.exception("a batch of %d frames failed", len(items))
+            cause = f"the batch failed: {type(error).__name__}: {str(error)[:200]}"
+            return Batch([], [(item, cause) for item in items], 0.0, 0.0, 0.0)
 
     def _gather(self, wait: float) -> list[Waiting]:
         limits = self.limits

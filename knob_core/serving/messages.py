@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import struct
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -276,15 +278,7 @@ def checked_header(table: dict[str, Any]) -> Header:
         raise ValueError(f"kind is {_short(table.get('kind'))}, expected one of {', '.join(KINDS)}")
     if "number" in table:
         table = {**table, "number": whole("number", table["number"])}
-    for name in ("elapsed", "time"):
-        value = table.get(name, 1.0)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
-            raise ValueError(f"{name} is {_short(value)}, expected a finite number")
-    low, high = ELAPSED
-    if not low <= table.get("elapsed", 1.0) <= high:
-        raise ValueError(f"elapsed is {_short(table['elapsed'])}, expected {low:g} to {high:g} frames")
-    if "elapsed" in table and "time" in table:
-        raise ValueError("elapsed and time are both given, expected one of them")
+    table = {**table, **checked_clock({name: table[name] for name in ("elapsed", "time") if name in table})}
     if not isinstance(table.get("probabilities", False), bool):
         raise ValueError(f"probabilities is {_short(table['probabilities'])}, expected true or false")
     if table.get("dtype", "uint8") not in DTYPES:
@@ -293,6 +287,29 @@ def checked_header(table: dict[str, Any]) -> Header:
     if not isinstance(shape, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
         raise ValueError(f"shape is {_short(shape)}, expected a list of whole numbers")
     return table  # type: ignore[return-value]
+
+
+def checked_clock(given: Mapping[str, Any]) -> dict[str, float]:
+    """`elapsed` or `time`, whichever is given, as a float in its range."""
+    if len(given) > 1:
+        raise ValueError("elapsed and time are both given, expected one of them")
+    found = {name: finite(name, value) for name, value in given.items()}
+    low, high = ELAPSED
+    if not low <= found.get("elapsed", 1.0) <= high:
+        raise ValueError(f"elapsed is {found['elapsed']:g}, expected {low:g} to {high:g} frames")
+    return found
+
+
+def finite(name: str, value: Any) -> float:
+    """A number as a float; a whole one from JSON may be too large for that."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    try:
+        number = float(value) if is_number else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {_short(value)}, expected a finite number")
+    return number
 
 
 def whole(name: str, value: Any) -> int:

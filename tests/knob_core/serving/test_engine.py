@@ -300,6 +300,26 @@ def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
     assert bad.told[-1]["type"] == "answer"
 
 
+def test_where_a_whole_batch_fails_every_frame_of_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, served = np.random.default_rng(8), engine()
+    clients = [Client(served, id) for id in "ab"]
+    for client in clients:
+        served.submit(client.id, logits(rng))
+
+    def fails(*_: Any) -> None:
+        raise OverflowError("int too large to convert to float")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(served.stepper, "step", fails)
+        assert served.step_waiting() == 2
+    for client in clients:
+        assert (client.told[-1]["type"], client.told[-1]["frame"]) == ("refused", 1)
+        assert client.told[-1]["cause"] == "the batch failed: OverflowError: int too large to convert to float"
+        served.submit(client.id, logits(rng))
+    served.step_waiting()
+    assert [client.told[-1]["type"] for client in clients] == ["answer", "answer"]
+
+
 def test_less_than_one_frame_a_second_is_a_rate_too() -> None:
     rng, served = np.random.default_rng(8), engine(limits={"rate": 0.1})
     Client(served, "a")
