@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,7 +17,7 @@ from app.console.console_state import FRAME_RATES, TEMPERATURES, View
 from app.console.panels import PANELS
 from app.console.pins import MOST as MOST_PINS
 from app.console.pins import Pins, clean_name
-from app.console.stream_choice import MAX_LINK_LIST, StreamChoice
+from app.console.stream_choice import FRAMES, MAX_LINK_LIST, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
 from knob_core.goals import KINDS as GOALS
@@ -29,6 +30,7 @@ from knob_core.streams.scenes import FIXED
 PARAMETER = "s."  # how a schedule's own parameters begin
 GOAL = "g."  # how goals begin
 PIN = "pin."  # how pins begin; their names follow
+LEFT_OUT = "left_out"  # names what did not fit into the link
 
 NO_PINS = Pins()
 OLD_MEMORY = {"0": "off", "1": "plain"}  # in links of the time before attentive memory
@@ -50,6 +52,9 @@ def write(
 ) -> dict[str, str]:
     """Query parameters; what is at home is left out, so that an address stays short."""
     home_settings, home_view = Settings(), View()
+    left_out = "" if fits(choice) else "schedule"
+    if left_out:
+        choice = replace(choice, schedule=home_choice.schedule, parameters=home_choice.parameters)
     return _acting(settings) | _texts(
         ("fps", settings.frame_rate, home_settings.frame_rate),
         ("panel", view.panel, home_view.panel),
@@ -57,10 +62,34 @@ def write(
         ("sort", view.sort, home_view.sort),
         *((GOAL + name, limit, None) for name, limit in settings.goals.set().items()),
         *((name, getattr(choice, name), getattr(home_choice, name)) for name in _CHOICE),
-        *((PARAMETER + name, value, None) for name, value in choice.parameters),
+        *((PARAMETER + name, _shortened(value), None) for name, value in choice.parameters),
+        (LEFT_OUT, left_out, ""),
         *((PIN + pin.name, ",".join(f"{k}:{v}" for k, v in _acting(pin.settings).items()), None) for pin in pins),
         ("drawn", pins.drawn, ""),
     )
+
+
+def fits(choice: StreamChoice) -> bool:
+    """A link can hold the stream: a list of severities may be too long for one."""
+    return all(len(str(_shortened(value))) <= MAX_LINK_LIST for _, value in choice.parameters)
+
+
+def _shortened(value: float | int | str) -> float | int | str:
+    """A list that is too long for a link with its runs counted: `0.88x8` is 0.88 in eight frames."""
+    if not isinstance(value, str) or len(value) <= MAX_LINK_LIST:
+        return value
+    runs = ((text, len(list(same))) for text, same in groupby(value.replace(",", " ").replace(";", " ").split()))
+    return " ".join(text if count == 1 else f"{text}x{count}" for text, count in runs)
+
+
+def _lengthened(text: str) -> str:
+    """The inverse of `_shortened`."""
+    if "x" not in text:
+        return text
+    runs = [(value, int(count) if x else 1) for value, x, count in (run.partition("x") for run in text.split())]
+    if any(count < 1 for _, count in runs) or sum(count for _, count in runs) > FRAMES[1]:
+        raise ValueError(f"expected runs of at least 1 frame, at most {FRAMES[1]} in all")
+    return " ".join(value for value, count in runs for _ in range(count))
 
 
 def write_choice(choice: StreamChoice) -> str:
@@ -95,11 +124,11 @@ def _acting(settings: Settings) -> dict[str, str]:
 
 
 def _texts(*entries: tuple[str, Any, Any]) -> dict[str, str]:
-    """(name, value, value at home) as text; what is at home, or too long for a link, is left out."""
+    """(name, value, value at home) as text; what is at home is left out."""
     out = {}
     for name, value, home in entries:
         text = str(int(value)) if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-        if value != home and len(text) <= MAX_LINK_LIST:
+        if value != home:
             out[name] = text
     return out
 
@@ -176,6 +205,9 @@ def read(query: Mapping[str, str], home_choice: StreamChoice) -> Linked:
             choice = _put(choice, name, query[name], problems)
     choice = choice.with_content(choice.content, choice.scenes)
     choice = _parameters(choice, query, problems)
+    if query.get(LEFT_OUT) == "schedule":
+        instead = SCHEDULES[choice.schedule].label.lower()
+        problems.append(f"the list of severities was too long for the link; the schedule {instead} is shown instead")
     pins = _pins(query, problems)
     return Linked(settings, view, choice, tuple(problems), pins)
 
@@ -217,7 +249,7 @@ def _parameters(choice: StreamChoice, query: Mapping[str, str], problems: list[s
         if not key.startswith(PARAMETER) or name not in known:
             continue
         try:
-            kind = {"number": float, "integer": int, "text": str}[known[name].kind]
+            kind = {"number": float, "integer": int, "text": _lengthened}[known[name].kind]
             value = kind(text)
             known[name].check(value)
             if known[name].kind == "text":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app.console import session, shipped_models, stream_sources
+from app.console import link, session, shipped_models, stream_sources
 from app.console.export_buttons import export_buttons, record_turns
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import (
@@ -35,6 +35,7 @@ from knob_core.schedules import SCHEDULES, Parameter, from_csv
 from knob_core.streams.scenes import CONTENTS, LISTED
 
 ACROSS = 4  # parameters side by side
+LINK_WITHOUT_LIST = "all but the list of severities, which is too long for a link"
 FIRST_LIST = "cat 50, ship 40, horse 30, cat 50, truck 70"  # what an own list begins with
 
 
@@ -219,7 +220,10 @@ def _ask(make: Any) -> None:
     problems = session.problems()
     problems.clear()
     try:
-        session.choose(make())
+        new = make()
+        session.choose(new)
+        if not link.fits(new):
+            problems.append(f"The address bar holds {LINK_WITHOUT_LIST}: to have this stream again, keep its file.")
     except ValueError as error:
         problems.append(str(error))
     st.rerun()
@@ -239,7 +243,8 @@ def _control(schedule: str, parameter: Parameter, value: float | int | str) -> f
 
 def _export(stream: ShownStream | None) -> None:
     state = session.console_state()
-    st.caption("The address bar holds the whole setting. “link” above the scope copies it, “PNG” saves the picture.")
+    held = "the whole setting" if link.fits(session.choice()) else LINK_WITHOUT_LIST
+    st.caption(f"The address bar holds {held}. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
         export_buttons(state, stream, "export")
         record_turns(state, session.console_states(), stream, "export")

@@ -12,7 +12,7 @@ from app.console import link
 from app.console.console_state import View
 from app.console.panels import PANELS
 from app.console.pins import MOST, Pins
-from app.console.stream_choice import CORRUPTION_NAMES, StreamChoice
+from app.console.stream_choice import CORRUPTION_NAMES, MAX_LINK_LIST, StreamChoice
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, ZETA
 from knob_core.goals import Goals
@@ -66,6 +66,35 @@ def test_schedule_parameters_travel() -> None:
     assert link.read(link.write(Settings(), View(), choice, HOME), HOME).choice == choice
     drawn = StreamChoice(schedule="listed").with_parameters({"values": "0 1 2.5 5"})
     assert link.read(link.write(Settings(), View(), drawn, HOME), HOME).choice == drawn
+
+
+def drawn(severities: list[float]) -> StreamChoice:
+    text = " ".join(f"{value:g}" for value in severities)
+    return StreamChoice(schedule="listed", frames=max(40, len(severities))).with_parameters({"values": text})
+
+
+@pytest.mark.parametrize("frames", [60, 480, 3000])
+def test_a_long_drawing_travels_as_runs(frames: int) -> None:
+    choice = drawn([0.88 + (i * 60 // frames) / 100 for i in range(frames)])
+    query = link.write(Settings(), View(), choice, HOME)
+    assert link.fits(choice) and len(query["s.values"]) <= MAX_LINK_LIST
+    back = link.read(dict(parse_qsl(urlencode(query))), HOME)
+    assert back.choice == choice and back.problems == ()
+
+
+def test_a_list_that_is_too_long_even_so_is_left_out_as_a_whole_and_the_reader_is_told() -> None:
+    choice = drawn([i / 80 for i in range(400)])
+    query = link.write(Settings(), View(), choice, HOME)
+    assert not link.fits(choice) and not {"schedule", "s.values"} & set(query)
+    back = link.read(query, HOME)
+    assert back.choice == StreamChoice(frames=400)
+    assert back.problems == ("the list of severities was too long for the link; the schedule step is shown instead",)
+
+
+@pytest.mark.parametrize("runs", ["1x3001", "1x2000 2x1001", "1x0", "1x-4", "1x", "x", "x8", "1x2x3", "1xx2", "nanx8"])
+def test_runs_from_anybody_are_held(runs: str) -> None:
+    back = link.read({"schedule": "listed", "s.values": runs}, HOME)
+    assert back.choice == StreamChoice(schedule="listed") and len(back.problems) == 1
 
 
 @pytest.mark.parametrize(
