@@ -229,9 +229,15 @@ def _ask(make: Any) -> None:
     st.rerun()
 
 
+def _field_key(schedule: str, name: str) -> str:
+    """Another key whenever the menus are made anew: under the old one a field would keep its old value."""
+    made = st.session_state.get("menus", 0)
+    return f"shape_{schedule}_{name}" + (f"_{made}" if made else "")
+
+
 def _control(schedule: str, parameter: Parameter, value: float | int | str) -> float | int | str:
     """The input that fits a parameter."""
-    key, label = f"shape_{schedule}_{parameter.name}", parameter.name.replace("_", " ")
+    key, label = _field_key(schedule, parameter.name), parameter.name.replace("_", " ")
     if parameter.kind == "text":
         return st.text_area(label, str(value), key=key, help=parameter.help)
     kind = int if parameter.kind == "integer" else float

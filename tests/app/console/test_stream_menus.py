@@ -58,3 +58,13 @@ def test_a_file_that_is_too_long_for_a_link_is_named_at_once(page: AppTest) -> N
     upload.upload("severities.csv", rows.encode(), "text/csv")
     run(page)
     assert choice(page).schedule == "listed" and "too long for a link" in " ".join(page.session_state["problems"])
+
+
+def test_the_fields_of_the_shape_follow_a_drawing(page: AppTest) -> None:
+    for level in (1.0, 4.0):
+        draw(page, [level] * 60)
+        (field,) = [box for box in page.text_area if box.label == "values"]
+        assert set(field.value.split()) == {f"{level:g}"}
+    drawn = choice(page)
+    next(button for button in page.button if button.label == "Make this stream").click()
+    assert choice(run(page)) == drawn
