@@ -126,12 +126,10 @@ def _picture(choice: StreamChoice) -> None:
     with st.popover(f"Image: {CLASSES[stream_sources.labels()[choice.image]]}", width="stretch", help=help):
         st.caption("Framed pictures appear at once; the others take some seconds to compute.")
         picked = image_gallery(key.images if key and not choice.parameters else (), choice.image, key="gallery")
-    if picked is not None and picked != st.session_state.get("picked_image"):
-        st.session_state["picked_image"] = picked
-        if picked != choice.image:
-            session.problems().clear()
-            session.choose(replace(choice, image=picked))
-            st.rerun()
+    if picked is not None and picked != choice.image:
+        session.problems().clear()
+        session.choose(replace(choice, image=picked))
+        st.rerun()
 
 
 def _scenes(choice: StreamChoice) -> None:

@@ -16,6 +16,8 @@ class ImageGallery {
     this.palette = {};
     /** @type {(name: string, value: unknown) => void} */
     this.setState = () => {};
+    /** @type {(name: string, value: unknown) => void} */
+    this.setTrigger = () => {};
     this.send = () => false;
     this.shown = "";
     /** @type {{ id: number, button: HTMLButtonElement }[]} */
@@ -43,7 +45,7 @@ class ImageGallery {
    * @param {GalleryMessage} sprite
    */
   addPicture(item, { sprite, columns, rows }) {
-    const button = addButton(this.box, "", item.label, () => this.setState("picked", item.id));
+    const button = addButton(this.box, "", item.label, () => this.setTrigger("picked", item.id));
     button.setAttribute("role", "radio");
     button.setAttribute("aria-label", item.label);
     button.classList.toggle("ready", item.ready);

@@ -31,6 +31,7 @@ export interface Part<Message> {
   box: HTMLElement;
   palette: Palette;
   setState(name: string, value: unknown): void; // to Python, through Streamlit
+  setTrigger?(name: string, value: unknown): void; // the same for one run of the script: Python forgets it afterwards
   send(message: Request): boolean; // to Python, over the WebSocket; whether it could be sent
   update(message: Common & Message): void;
   connectionLost?(): void;
@@ -41,6 +42,7 @@ export interface MountArguments<Message> {
   parentElement: PartHost;
   data: Message;
   setStateValue(name: string, value: unknown): void;
+  setTriggerValue?(name: string, value: unknown): void; // absent where we call
   send?(message: Request): boolean;
 }
 

@@ -37,6 +37,6 @@ def image_gallery(ready: tuple[int, ...], chosen: int, *, key: str) -> int | Non
     """Mount the gallery; the image that was clicked in this run, or None."""
     sprite, items = _pictures(ready)
     data = {"sprite": sprite, "columns": 10, "rows": -(-len(items) // 10), "items": items, "chosen": chosen}
-    picked = _gallery(key=key, data={**common(), **data}, default={"picked": None}, on_picked_change=no_callback).picked
+    picked = _gallery(key=key, data={**common(), **data}, on_picked_change=no_callback).picked
     known = {item["id"] for item in items}
     return picked if isinstance(picked, int) and picked in known else None

@@ -23,8 +23,9 @@ export async function mountOnce(component, stylesheet, build) {
   }
   const part = host._part;
   if (!part) return;
-  const { data, setStateValue, send } = newest.get(host) ?? component;
+  const { data, setStateValue, setTriggerValue, send } = newest.get(host) ?? component;
   part.setState = setStateValue;
+  part.setTrigger = setTriggerValue;
   part.send = send ?? (() => false);
   part.palette = applyPalette(part.box, data.palettes);
   part.update(data);

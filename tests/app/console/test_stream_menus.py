@@ -68,3 +68,13 @@ def test_the_fields_of_the_shape_follow_a_drawing(page: AppTest) -> None:
     drawn = choice(page)
     next(button for button in page.button if button.label == "Make this stream").click()
     assert choice(run(page)) == drawn
+
+
+def test_a_picture_can_be_chosen_a_second_time(page: AppTest) -> None:
+    for _ in range(2):
+        page.session_state["gallery"] = {"picked": 3}
+        assert choice(run(page)).image == 3
+        for content in ("mixed", "fixed"):
+            next(box for box in page.selectbox if box.label == "Content").select(content)
+            run(page)
+        assert choice(page).image != 3
