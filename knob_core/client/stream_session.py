@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 
 from knob_core.serving.access import is_local
-from knob_core.serving.messages import PROTOCOL, Answer, Header, Hello, Kind, Reply, pack
+from knob_core.serving.messages import ELAPSED, PROTOCOL, Answer, Header, Hello, Kind, Reply, checked_clock, pack
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
 
@@ -28,6 +28,8 @@ class Lost(ConnectionError):
 
 
 class Sent(NamedTuple):
+    """A frame as the caller gave it."""
+
     header: Header
     content: bytes
 
@@ -52,6 +54,7 @@ class Session:
         self._backlog: deque[int] = deque()  # to be sent again, as the service's queue allows
         self._flying: set[int] = set()  # sent on this connection, not answered yet
         self._owed = 0  # frames that the service has forgotten, to be told with the next one
+        self._missing: dict[int, int] = {}  # by number: frames before it that the service has forgotten
 
     # Connecting
 
@@ -77,28 +80,33 @@ class Session:
 
     def send(self, frame: Any, elapsed: float | None = None, time: float | None = None) -> tuple[int, list[bytes]]:
         """(number, messages to be sent now) of the next frame; it is kept until its answer comes."""
+        given = {name: value for name, value in (("elapsed", elapsed), ("time", time)) if value is not None}
+        clock = checked_clock(given)  # all that may be wrong comes first: a frame that is refused here changes nothing
         kind, content, shape, dtype = self._packed(frame)
-        if self._owed and time is None:
-            elapsed = (elapsed or 1.0) + self._owed
-        self._owed = 0
         self.number += 1
-        header: Header = {"kind": kind, "number": self.number}
+        header: Header = {"kind": kind, "number": self.number, **clock}  # type: ignore[typeddict-item]
         if shape is not None:
             header["shape"] = shape
         if dtype is not None:
             header["dtype"] = dtype
-        if elapsed is not None:
-            header["elapsed"] = elapsed
-        if time is not None:
-            header["time"] = time
         if self._probabilities:
             header["probabilities"] = True
         self.waiting[self.number] = Sent(header, content)
+        if self._owed:
+            self._missing[self.number], self._owed = self._owed, 0
         if self._backlog:  # older ones come first
             self._backlog.append(self.number)
             return self.number, []
         self._flying.add(self.number)
-        return self.number, [pack(header, content)]
+        return self.number, [self._message(self.number)]
+
+    def _message(self, number: int) -> bytes:
+        """A frame as it goes out now: frames that the service has forgotten before it count as elapsed."""
+        header, content = self._again.get(number) or self.waiting[number]
+        missing = self._missing.get(number, 0)
+        if missing and "time" not in header:
+            header = {**header, "elapsed": min(header.get("elapsed", 1.0) + missing, ELAPSED[1])}
+        return pack(header, content)
 
     def _packed(self, frame: Any) -> tuple[Kind, bytes, list[int] | None, str | None]:
         if frame is None:
@@ -150,7 +158,7 @@ class Session:
         while self._backlog and len(self._flying) < self.window:
             number = self._backlog.popleft()
             self._flying.add(number)
-            messages.append(pack(*(self._again.get(number) or self.waiting[number])))
+            messages.append(self._message(number))
         return messages
 
     def _settled(self, number: int, keep: Sent | None = None) -> None:
@@ -172,12 +180,10 @@ class Session:
         self._backlog = deque(sorted({*self._again, *(number for number in self.waiting if number > stands)}))
         missing = max(0, (self._backlog[0] if self._backlog else self.number + 1) - 1 - stands)
         self._owed = 0 if self._backlog else missing
-        if self._backlog and missing:
-            first_again = self._again if self._backlog[0] in self._again else self.waiting
-            sent = first_again[self._backlog[0]]
-            if "time" not in sent.header:
-                longer: Header = {**sent.header, "elapsed": sent.header.get("elapsed", 1.0) + missing}
-                first_again[self._backlog[0]] = Sent(longer, sent.content)
+        known = self._kept.keys() | self._again.keys() | self.waiting.keys()
+        self._missing = {number: count for number, count in self._missing.items() if number in known}
+        if self._backlog:
+            self._missing[self._backlog[0]] = missing
 
     def _unanswered(self, hello: Hello) -> list[Reply]:
         """A refusal for each frame that was answered, but whose answer the service no longer has."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import numpy as np
 import pytest
 
 from knob_core.client import AsyncStream, Stream
 from knob_core.client.stream_session import Session
-from knob_core.serving.messages import as_text
+from knob_core.serving.messages import Header, as_text, unpack
 
 closed = pytest.importorskip("websockets.exceptions").ConnectionClosedError
 
@@ -87,3 +88,55 @@ def test_a_frame_whose_answer_is_gone_is_refused_with_the_cause() -> None:
     replies, messages = session.received(hello(2, 2, [2]))
     assert [reply["frame"] for reply in replies] == [1] and "connection broke" in replies[0]["cause"]  # type: ignore[typeddict-item]
     assert list(session.waiting) == [2, 3] and len(messages) == 1
+
+
+def answer(number: int) -> str:
+    return as_text({"type": "answer", "frame": number})
+
+
+def headers(messages: list[bytes]) -> list[Header]:
+    return [unpack(message)[0] for message in messages]
+
+
+@pytest.mark.parametrize(
+    ("clock", "cause"),
+    [
+        ({"elapsed": float("nan")}, "elapsed is nan, expected a finite number"),
+        ({"elapsed": 0}, "elapsed is 0, expected 0.001 to 1e\\+09 frames"),
+        ({"time": np.float32("inf")}, "time is .*inf.*, expected a finite number"),
+        ({"time": "now"}, "time is 'now', expected a finite number"),
+        ({"elapsed": 1, "time": 1}, "both given"),
+    ],
+)
+def test_a_clock_that_is_wrong_leaves_the_stream_as_it_was(clock: dict[str, Any], cause: str) -> None:
+    session = Session("http://127.0.0.1:1", "a")
+    session.received(hello(0, 0, []))
+    with pytest.raises(ValueError, match=cause):
+        session.send(None, **clock)
+    assert session.send(None)[0] == 1 and list(session.waiting) == [1]
+
+
+@pytest.mark.parametrize("two", [np.float32(2), np.int64(2), 2])
+def test_numbers_of_numpy_are_sent_as_they_are_meant_also_after_a_break(two: Any) -> None:
+    session = Session("http://127.0.0.1:1", "a")
+    session.received(hello(0, 0, []))
+    assert headers(session.send(None, elapsed=two)[1]) == [{"kind": "missing", "number": 1, "elapsed": 2.0}]
+    assert headers(session.received(hello(0, 0, []))[1]) == [{"kind": "missing", "number": 1, "elapsed": 2.0}]
+
+
+@pytest.mark.parametrize("replay", [0, 3])
+def test_frames_that_the_service_forgot_are_counted_once_however_often_the_connection_breaks(replay: int) -> None:
+    session = Session("http://127.0.0.1:1", "a", replay=replay)
+    session.received(hello(0, 0, []))
+    for number in range(1, 21):
+        session.send(None)
+        session.received(answer(number))
+    first = 21 - replay
+    _, messages = session.received(hello(10, 10, []))
+    if not replay:
+        messages = session.send(None)[1]
+    for stands in (10, 10, 5):
+        (header,) = headers(messages)
+        assert (header["number"], header["elapsed"]) == (first, 1.0 + first - 11)
+        _, messages = session.received(hello(stands, stands, []))
+    assert headers(messages)[0]["elapsed"] == 1.0 + first - 6
