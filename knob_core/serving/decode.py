@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from knob_core.serving.messages import DTYPES, MAX_LOGIT, Frame, Header, checked_header
+from knob_core.serving.messages import DTYPES, MAX_LOGIT, BadFrame, Frame, Header, checked_header
 from knob_core.uploads.picture_sizes import require_pixels, require_scans
 from knob_core.uploads.stills import damage_named
 
@@ -45,7 +45,8 @@ def of_logits(table: dict[str, Any]) -> Frame:
     header = checked_header({**rest, "kind": "logits"})
     values: Any = table.get("logits")
     if not isinstance(values, list) or not 2 <= len(values) <= MAX_NUMBERS or not all(map(_is_number, values)):
-        raise ValueError(f"logits are expected to be a list of 2 numbers or more, none above {MAX_LOGIT:g} in size")
+        cause = f"logits are expected to be a list of 2 numbers or more, none above {MAX_LOGIT:g} in size"
+        raise BadFrame(cause, header.get("number"))
     content = np.array(values, np.float64)
     return frame_of({**header, "dtype": "float64"}, content.tobytes())[0]
 

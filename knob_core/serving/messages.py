@@ -216,6 +216,14 @@ class Problem(TypedDict):
     error: str
 
 
+class BadFrame(ValueError):
+    """A frame that is wrong; `number` is its own where that is right, so that the refusal can name it."""
+
+    def __init__(self, cause: str, number: int | None) -> None:
+        super().__init__(cause)
+        self.number = number
+
+
 class Frame(NamedTuple):
     """One frame of one stream as it came, decoded."""
 
@@ -270,14 +278,22 @@ def as_text(message: Any) -> str:
 
 
 def checked_header(table: dict[str, Any]) -> Header:
-    """Every entry known, of its type and in its range."""
+    """Every entry known, of its type and in its range; `BadFrame` where one is not."""
+    number = whole("number", table["number"]) if "number" in table else None
+    try:
+        rest = _checked_entries({name: value for name, value in table.items() if name != "number"})
+    except ValueError as error:
+        raise BadFrame(str(error), number) from None
+    return rest if number is None else {**rest, "number": number}
+
+
+def _checked_entries(table: dict[str, Any]) -> Header:
+    """All but the number."""
     unknown = sorted(set(table) - set(Header.__annotations__))
     if unknown:
         raise ValueError(f"header has {_short(unknown)}, expected {', '.join(Header.__annotations__)}")
     if table.get("kind") not in KINDS:
         raise ValueError(f"kind is {_short(table.get('kind'))}, expected one of {', '.join(KINDS)}")
-    if "number" in table:
-        table = {**table, "number": whole("number", table["number"])}
     table = {**table, **checked_clock({name: table[name] for name in ("elapsed", "time") if name in table})}
     if not isinstance(table.get("probabilities", False), bool):
         raise ValueError(f"probabilities is {_short(table['probabilities'])}, expected true or false")

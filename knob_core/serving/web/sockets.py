@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knob_core.serving.decode import of_logits
 from knob_core.serving.engine import Full, Refusal
-from knob_core.serving.messages import MAX_HEADER, PROTOCOL, Reply, as_text, parsed, unpack
+from knob_core.serving.messages import MAX_HEADER, PROTOCOL, BadFrame, Reply, as_text, parsed, unpack
 from knob_core.serving.web.guard import denied, token_of
 from knob_core.serving.web.service import Service
 
@@ -136,6 +136,8 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
             service.engine.submit(id, frame, picture=picture)
             bad = 0
         except ValueError as error:
+            if isinstance(error, BadFrame):
+                number = error.number
             if service.draining:  # not taken: the client is told to come back, and sends it again then
                 continue
             code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"

@@ -105,6 +105,27 @@ def test_garbage_is_refused_with_its_cause_and_the_stream_goes_on() -> None:
         assert Service(service.url).stream("a")["frames"] == 1
 
 
+def test_a_refusal_names_the_frame_where_its_number_is_right() -> None:
+    bad: dict[str, str | bytes] = {
+        "elapsed": pack({"kind": "logits", "number": 7, "elapsed": 0.0}),
+        "unknown entry": pack({"kind": "logits", "number": 7, "evil": 1}),  # type: ignore[typeddict-unknown-key]
+        "content": pack({"kind": "logits", "number": 7}, b"123"),
+        "text": '{"type": "logits", "number": 7, "time": 1, "elapsed": 1, "logits": [0, 1]}',
+        "words": '{"type": "logits", "number": 7, "logits": ["a", 1]}',
+        "order": '{"type": "logits", "number": 7, "logits": [0, 1, 2, 3, 4]}',
+    }
+    with running() as service, connect(address(service, "a")) as socket:
+        socket.recv()
+        socket.send('{"type": "logits", "number": 7, "logits": [0, 1, 2, 3, 4]}')
+        assert json.loads(socket.recv(10))["type"] == "answer"
+        for name, message in bad.items():
+            socket.send(message)
+            reply = json.loads(socket.recv(10))
+            assert (reply["type"], reply["frame"]) == ("refused", 7), (name, reply)
+        socket.send(pack({"kind": "logits", "number": 0.5}))  # type: ignore[typeddict-item]
+        assert json.loads(socket.recv(10))["frame"] is None
+
+
 @pytest.mark.parametrize(
     ("method", "path", "name"), [("PATCH", "/v1/knobs", "clear"), ("POST", "/v1/streams/a/frames", "probabilities")]
 )
