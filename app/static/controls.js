@@ -5,6 +5,7 @@ import { ModeSwitches } from "./knobs/mode_switches.js";
 import { Playback } from "./knobs/playback.js";
 import { PresetButtons } from "./knobs/preset_buttons.js";
 import { RegimeBar } from "./knobs/regime_bar.js";
+import { writeTurn } from "./knobs/turned_values.js";
 import { UpdateSender } from "./knobs/update_sender.js";
 import { mountOnce } from "./page/component.js";
 import { find, setIfChanged } from "./page/dom.js";
@@ -92,7 +93,7 @@ class ControlPanel {
   }
 
   /**
-   * A knob was turned. At the start of a turn `turn` is counted: Python then keeps the read-outs as "before".
+   * A knob was turned.
    * @param {KnobSpec} knob
    * @param {number} value
    * @param {Phase} phase
@@ -103,16 +104,8 @@ class ControlPanel {
       this.regime.say(`${knob.symbol} goes from ${knob.low} to ${knob.high}`);
       return;
     }
-    if (phase === "start" || phase === "jump") values.turn += 1;
-    if (phase === "start") {
-      values.released = false;
-      return;
-    }
-    const moved = values[knob.id] !== value || !values.on;
-    values[knob.id] = value;
-    if (phase !== "end" || moved) values.on = true;
-    values.released = phase !== "move";
-    this.changed();
+    writeTurn(values, knob.id, value, phase);
+    if (phase !== "start") this.changed();
   }
 
   /**
