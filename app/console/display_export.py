@@ -25,7 +25,7 @@ from knob_core.metrics import quartiles
 def csv_text(state: ConsoleState, stream: ShownStream) -> str:
     """One row a frame of what the scope shows; medians and quartiles over the shown image's paths.
 
-    "nan" where there is no number: a severity that is not known, frames that a live run has not reached.
+    "nan" where there is no number: a severity or a label that is not known, frames that a live run has not reached.
     """
     rows = stream.rows()
     with state.lock:
@@ -33,6 +33,7 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
     g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
     without = stream.without_knob
     arrived = response.predicted[rows.start] >= 0
+    labelled = (stream.branches.frame_labels[rows] >= 0).any(axis=0)
 
     def names(classes: np.ndarray) -> list[str]:
         return [spreadsheet_cell(stream.class_name(k)) for k in classes]
@@ -41,12 +42,12 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
         "frame": np.arange(stream.frames),
         "severity": np.full(stream.frames, np.nan) if stream.drawn_severity is None else stream.drawn_severity,
         "truth": names(stream.frame_truth),
-        "command": np.median(without.g[rows], axis=0),
+        "gate_without_knob": np.median(without.g[rows], axis=0),
         "gate": g[1], "gate_q1": g[0], "gate_q3": g[2],
         "confidence": p[1], "confidence_q1": p[0], "confidence_q3": p[2],
-        "share_wrong": np.where(arrived, stream.share_wrong(response), np.nan),
+        "share_wrong": np.where(arrived & labelled, stream.share_wrong(response), np.nan),
         "confidence_without_knob": np.median(without.p_max[rows], axis=0),
-        "share_wrong_without_knob": stream.share_wrong(without),
+        "share_wrong_without_knob": np.where(labelled, stream.share_wrong(without), np.nan),
         "predicted_first_path": names(response.predicted[rows.start]),
     }  # fmt: skip
     text = io.StringIO()

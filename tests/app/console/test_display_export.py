@@ -61,6 +61,17 @@ def test_the_file_says_nothing_of_frames_and_severities_that_nobody_knows(stream
     assert {row["predicted_first_path"] for row in rows} == {"'=1+1", ""}
 
 
+def test_a_frame_without_a_label_is_neither_right_nor_wrong(scenes: ShownStream) -> None:
+    labels = scenes.branches.frame_labels.copy()
+    labels[:, :30] = -1
+    half = replace(scenes, branches=replace(scenes.branches, labels=labels))
+    rows = list(csv.DictReader(io.StringIO(csv_text(ConsoleState(), half).split("\n", 1)[1])))
+    for column in ("share_wrong", "share_wrong_without_knob"):
+        assert [row[column] == "nan" for row in rows] == [frame < 30 for frame in range(half.frames)]
+    gate = np.median(half.without_knob.g[half.rows()], axis=0)
+    np.testing.assert_allclose([float(row["gate_without_knob"]) for row in rows], gate, rtol=1e-5)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_html_stands_alone(stream: ShownStream, theme: str) -> None:
     page = html_text(ConsoleState(), stream, theme)
