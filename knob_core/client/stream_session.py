@@ -60,7 +60,8 @@ class Session:
 
     def address(self) -> str:
         """Of the WebSocket."""
-        query = {"group": self._group, "policy": self._policy, "after": str(self.settled) if self.hello else ""}
+        after = min(self.waiting) - 1 if self.waiting else self.settled  # a drop may be told before an older answer
+        query = {"group": self._group, "policy": self._policy, "after": str(after) if self.hello else ""}
         text = urlencode({name: value for name, value in query.items() if value})
         base = self._url.replace("http", "ws", 1)
         return f"{base}/v1/streams/{quote(self.id, safe='')}/socket" + (f"?{text}" if text else "")
@@ -157,6 +158,8 @@ class Session:
         messages = []
         while self._backlog and len(self._flying) < self.window:
             number = self._backlog.popleft()
+            if number not in self._again and number not in self.waiting:  # its reply came meanwhile
+                continue
             self._flying.add(number)
             messages.append(self._message(number))
         return messages

@@ -203,7 +203,9 @@ class Engine:
         alone = [item for item in stream.waiting if item.sink is not None]
         stream.waiting.clear()
         stream.accepted, stream.lost = stream.taken, 0.0
-        return [self._refused(item, cause, "order") for item in alone]
+        out = [self._refused(item, cause, "order") for item in alone]
+        stream.keep_replies_up_to(stream.taken)  # the numbers above come again, and have other replies then
+        return out
 
     # Frames
 

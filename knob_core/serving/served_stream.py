@@ -100,6 +100,12 @@ class ServedStream:
     picture: np.ndarray | None = None  # (h, w, 3) uint8, small
     noted: float = 0.0  # s, monotonic: last answer
 
+    def keep_replies_up_to(self, number: int) -> None:
+        """Forget the replies to later frames."""
+        kept = [item for item in self.recent if item[0] <= number]
+        self.recent.clear()
+        self.recent.extend(kept)
+
     def note(self, now: float) -> None:
         """One more frame was answered."""
         self.answered += 1

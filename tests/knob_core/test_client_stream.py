@@ -94,6 +94,10 @@ def answer(number: int) -> str:
     return as_text({"type": "answer", "frame": number})
 
 
+def dropped(number: int) -> str:
+    return as_text({"type": "dropped", "frames": [number]})
+
+
 def headers(messages: list[bytes]) -> list[Header]:
     return [unpack(message)[0] for message in messages]
 
@@ -140,3 +144,27 @@ def test_frames_that_the_service_forgot_are_counted_once_however_often_the_conne
         assert (header["number"], header["elapsed"]) == (first, 1.0 + first - 11)
         _, messages = session.received(hello(stands, stands, []))
     assert headers(messages)[0]["elapsed"] == 1.0 + first - 6
+
+
+def test_an_answer_that_a_drop_overtook_is_asked_for_after_a_break() -> None:
+    session = Session("http://127.0.0.1:1", "a")
+    session.received(hello(0, 0, []))
+    for _ in range(4):
+        session.send(None)
+    session.received(answer(1))
+    session.received(dropped(3))  # 2 is in a batch, 4 waits
+    assert session.address().endswith("?after=1")
+    assert session.received(hello(2, 2, [2, 3]))[0] == []
+    assert session.received(answer(2))[0] and not session.received(dropped(3))[0]  # each is told once
+    session.received(answer(4))
+    assert session.address().endswith("?after=4")
+
+
+def test_a_reply_to_a_frame_that_was_to_be_sent_again_takes_it_off_the_list() -> None:
+    session = Session("http://127.0.0.1:1", "a")
+    session.received(hello(0, 0, []))
+    for _ in range(3):
+        session.send(None)
+    assert [header["number"] for header in headers(session.received(hello(0, 0, [2]))[1])] == [1]
+    session.received(dropped(2))
+    assert [header["number"] for header in headers(session.received(answer(1))[1])] == [3]

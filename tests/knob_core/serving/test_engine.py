@@ -346,6 +346,19 @@ def test_frames_that_a_client_sends_again_are_not_counted_as_lost_too() -> None:
     same(client.answers()[0], reference.step(frames[1].content))
 
 
+def test_a_frame_that_is_sent_again_has_one_reply() -> None:
+    """Dropped before a break, answered after it: whoever comes back once more is sent the answer only."""
+    rng, served = np.random.default_rng(10), engine(limits={"queue": 1})
+    client = Client(served, "a")
+    for number in (1, 2):
+        served.submit("a", logits(rng, number=number))
+    assert client.join(after=0)["again"] == []
+    served.submit("a", logits(rng, number=1))
+    served.step_waiting()
+    client.told.clear()
+    assert client.join(after=0)["again"] == [1] and client.told[-1]["type"] == "answer"
+
+
 def test_wrong_order_and_too_many_frames_a_second_are_refused() -> None:
     rng, served = np.random.default_rng(8), engine(limits={"rate": 5})
     Client(served, "a")
