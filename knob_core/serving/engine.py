@@ -289,10 +289,12 @@ class Engine:
         now = time.monotonic()
         with self.lock:
             out = [self._refused(item, cause) for item, cause in batch.causes]
+            for item, _ in (*batch.causes, *batch.answers):
+                item.stream.settled = max(item.stream.settled, item.number)
             for item, answer in batch.answers:
                 stream = item.stream
                 stream.note(now)
-                stream.settled, stream.last = item.number, answer
+                stream.last = answer
                 stream.recent.append((item.number, answer))
                 out.append((item.sink or stream.sink or nobody, answer))
         self.deliver(out)

@@ -55,7 +55,7 @@ class Hello(TypedDict):
     stream: str
     group: str
     frame: int  # number of the last frame that is in the stream's state, or will be; go on with the next
-    answered: int  # number of the last frame that was answered
+    answered: int  # number of the last frame that was in a batch and has its reply, be it a refusal
     again: list[int]  # numbers above `after` whose replies are sent again now
     resumed: Literal[
         "new", "memory", "snapshot"

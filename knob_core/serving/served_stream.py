@@ -86,7 +86,7 @@ class ServedStream:
     sink: Sink | None = None  # of the socket that is open
     seen: float = field(default_factory=time.monotonic)  # last sign of life
     knobs: tuple[float, float] | None = None  # where the slew limit lets them be
-    settled: int = 0  # last number that was answered
+    settled: int = 0  # last number that was in a batch and has its reply: an answer, or a refusal
     last: Answer | None = None
     recent: deque[tuple[int, Reply]] = field(default_factory=lambda: deque(maxlen=RECENT))
     ring: Ring = field(default_factory=Ring)

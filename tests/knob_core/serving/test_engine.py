@@ -14,7 +14,7 @@ from knob_core.runtime.sources import Branch, source_of
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.engine import Engine, Full, Limits, Refusal
 from knob_core.serving.messages import Frame
-from knob_core.serving.served_stream import Policy
+from knob_core.serving.served_stream import RECENT, Policy
 from knob_core.settings import Settings
 
 K = 10  # sums of 8 numbers and more may be taken in another order
@@ -274,6 +274,21 @@ def test_a_model_that_fails_is_told_and_leaves_the_state() -> None:
     broken = False
     reference.step(pictures[0])
     same(client.answers()[-1], reference.step(pictures[2]))
+
+
+def test_frames_that_the_model_refused_count_as_answered_for_a_client_that_comes_back() -> None:
+    """It is sent the last replies only: of the others it must learn that they will not come."""
+
+    def model(frames: np.ndarray) -> np.ndarray:
+        raise RuntimeError("out of memory")
+
+    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    client = Client(served, "a")
+    for _ in range(RECENT + 4):
+        served.submit("a", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
+        served.step_waiting()
+    hello = client.join(after=0)
+    assert hello["again"] == list(range(5, RECENT + 5)) and hello["answered"] == RECENT + 4
 
 
 def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
