@@ -281,11 +281,12 @@ class Engine:
     def step_waiting(self, wait: float = 0.0) -> int:
         """One batch of what waits, answered; the number of its frames. With `wait`, of what comes within that time."""
         items = self._gather(wait)
-        if not items:
-            return 0
         with self.lock:
             leaving, self._leaving = self._leaving, []
-        batch = self._stepped(items, leaving)
+        self.stepper.release(leaving)
+        if not items:
+            return 0
+        batch = self._stepped(items)
         now = time.monotonic()
         with self.lock:
             out = [self._refused(item, cause) for item, cause in batch.causes]
@@ -301,10 +302,10 @@ class Engine:
         self.observe(batch)
         return len(items)
 
-    def _stepped(self, items: list[Waiting], leaving: list[ServedStream]) -> Batch:
+    def _stepped(self, items: list[Waiting]) -> Batch:
         """What the batch gave. Where it failed as a whole every frame has the cause: no client waits for ever."""
         try:
-            return self.stepper.step(items, self.knobs.table, leaving)
+            return self.stepper.step(items, self.knobs.table)
         except Exception as error:
             log.exception("a batch of %d frames failed", len(items))
             cause = f"the batch failed: {type(error).__name__}: {str(error)[:200]}"

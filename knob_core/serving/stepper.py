@@ -65,14 +65,13 @@ class Stepper:
         self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
         self.lock = threading.Lock()  # of the rows
 
-    def step(self, items: Sequence[Waiting], table: KnobTable, leaving: Iterable[ServedStream] = ()) -> Batch:
-        """Frames of a batch, in order; rows of streams that are `leaving` are free from now on."""
+    def step(self, items: Sequence[Waiting], table: KnobTable) -> Batch:
+        """Frames of a batch, in order."""
         began, cpu = time.monotonic(), time.thread_time()
         branch, causes = self.backbone([item.frame for item in items])
         computed, cpu = time.monotonic(), time.thread_time() - cpu
         done: list[tuple[Waiting, Answer]] = []
         with self.lock:
-            self.release(leaving)
             if branch is not None and self._rows.state is None:
                 self._rows.begin(branch.z_static.shape[1])
             for places in rounds(items):
@@ -89,10 +88,12 @@ class Stepper:
         return Batch(done, failed, computed - began, cpu, time.monotonic() - computed)
 
     def release(self, leaving: Iterable[ServedStream]) -> None:
-        for stream in leaving:
-            row, stream.row = stream.row, GONE
-            if row >= 0:
-                self._rows.give(row)
+        """The rows of these streams are free from now on."""
+        with self.lock:
+            for stream in leaving:
+                row, stream.row = stream.row, GONE
+                if row >= 0:
+                    self._rows.give(row)
 
     def _round(
         self, items: list[Waiting], places: list[int], branch: Branch, table: KnobTable, causes: list[str | None]

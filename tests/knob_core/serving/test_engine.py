@@ -222,6 +222,14 @@ def test_rows_are_used_again_and_start_at_rest() -> None:
     assert served.stepper._rows.state is not None and served.stepper._rows.state.streams == 64
 
 
+def test_streams_that_leave_without_a_frame_are_not_kept() -> None:
+    served = engine()
+    for k in range(20):
+        Client(served, f"s{k}")
+        served.forget(f"s{k}")
+    assert served.step_waiting() == 0 and not served._leaving
+
+
 @pytest.mark.parametrize(
     ("frame", "cause"),
     [
