@@ -13,9 +13,11 @@ from app.console.console_state import FRAME_RATES, ConsoleState
 from app.console.export_buttons import export_buttons, record_turns
 from app.server import upload_limits
 from app.server.streamlit_internals import remove_uploads
+from app.tune import map_job
 from app.widgets import page_layout
 from app.widgets.untrusted import clamp, escape_markdown
 from app.your_stream import uploaded_stream
+from app.your_stream.made_downloads import forget_downloads
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
 from knob_core.uploads import read_logits, read_pictures
@@ -40,6 +42,10 @@ may lie beside them, or, for single frames of a video, `frame,label` with that h
 Your files stay in the server's memory until you press *Forget this stream*, or until some minutes after you close the
 page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
 """.replace("LIMITS", upload_limits.words(MOST_MB))
+OF_THE_STREAM = (  # what the session keeps that is, or holds, the visitor's stream
+    "own_stream", "own_notes", "own_found", "own_seen", "own_problem", "own_controller", "own_console_endpoint",
+    "tune_job", "tune_charted", "tune_found",
+)  # fmt: skip
 WHOSE = (
     "Knobs, memory and goals are the console's: what you set here is set there, and on Tune. Stream and model are this "
     "page's own, and the console keeps its own."
@@ -143,9 +149,15 @@ def choose_stream(stream: UploadedStream) -> UploadedStream:
 
 
 def forget() -> None:
-    """Remove the visitor's files from memory."""
+    """Remove the visitor's files, and all that was made of them, from memory."""
     remove_uploads(st.session_state.pop("own_listed", set()))
-    for name in ("own_stream", "own_notes", "own_found", "own_seen", "own_problem"):
+    map_job.JOBS.leave(session.session_id())
+    forget_downloads()
+    state = own_controller().state
+    with state.lock:
+        state.change_stream()
+        state.measured.forget()
+    for name in OF_THE_STREAM:
         st.session_state.pop(name, None)
     st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
 
@@ -214,6 +226,29 @@ def export(stream: UploadedStream) -> None:
     )
 
 
+def nothing_yet() -> None:
+    """What the page takes."""
+    st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
+    st.markdown(f"{FORMATS}\n{WHOSE}")
+
+
+def display() -> None:
+    """The stream and all that is done with it. In names of this function: the script's own are kept by Streamlit."""
+    above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
+    with below[0]:
+        shown = choose_stream(st.session_state["own_stream"])
+        st.caption(" ".join([*st.session_state["own_notes"], WHOSE]))
+        st.button("Forget this stream", key="own_forget", on_click=forget, help="Remove your files from memory at once")
+    with above:
+        fast(shown)
+    with below[1]:
+        tune(shown)
+        fitted(st.session_state.get("own_found"))
+    with below[2]:
+        export(shown)
+    console_component.mount_background(shown.background(), key="own_background")
+
+
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
 page_layout.style()
 page_layout.unseen_title("Your stream")
@@ -228,21 +263,6 @@ if st.session_state.get("own_stream") is not None:
     st.session_state["last_stream"] = "own"
 with stage:
     if st.session_state.get("own_stream") is None:
-        st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
-        st.markdown(f"{FORMATS}\n{WHOSE}")
+        nothing_yet()
     else:
-        above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
-        with below[0]:
-            shown = choose_stream(st.session_state["own_stream"])
-            st.caption(" ".join([*st.session_state["own_notes"], WHOSE]))
-            st.button(
-                "Forget this stream", key="own_forget", on_click=forget, help="Remove your files from memory at once"
-            )
-        with above:
-            fast(shown)
-        with below[1]:
-            tune(shown)
-            fitted(st.session_state.get("own_found"))
-        with below[2]:
-            export(shown)
-        console_component.mount_background(shown.background(), key="own_background")
+        display()

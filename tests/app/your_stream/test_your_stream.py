@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import threading
 import time
+import weakref
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,11 +23,16 @@ from streamlit.testing.v1 import AppTest
 from app.console import display
 from app.console.console_state import ConsoleState
 from app.console.display_export import csv_text
+from app.console.pins import Pins
 from app.server import drag_endpoint
+from app.server.background_jobs import Job
+from app.tune import map_job
+from app.tune.map_job import Charted
 from app.your_stream import uploaded_stream
 from knob_core import settings as settings_file
 from knob_core import wrap
 from knob_core.goals import Goals
+from knob_core.maps import ManySettings
 from knob_core.measures.stability import flips
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
@@ -368,6 +375,22 @@ def test_a_stream_can_be_forgotten_and_given_again() -> None:
     assert not at.exception and "own_stream" not in at.session_state
     given(at, "own.npz", npz(logits=z, labels=labels))
     assert at.session_state["own_stream"].title == "own.npz"
+
+
+def test_nothing_holds_a_stream_that_was_forgotten() -> None:
+    z, labels = logits()
+    at = given(opened(), "own.npz", npz(logits=z, labels=labels))
+    at.session_state["console_state"].pins = Pins().add("A", Settings(zeta=2.0))
+    stream = shown(at.run())
+    held = {"stream": weakref.ref(stream), "branches": weakref.ref(stream.branches)}
+    wanted = map_job.request((stream,), Settings(), shipped=False)
+    at.session_state["tune_job"] = job = Job(wanted)
+    at.session_state["tune_charted"] = job.result = Charted(None, (ManySettings(stream.branches, Settings()),))
+    del stream, wanted, job
+    at.button(key="own_forget").click().run()
+    assert not at.exception
+    gc.collect()
+    assert [name for name, reference in held.items() if reference() is not None] == []
 
 
 def test_unknown_severity_is_not_drawn_as_none() -> None:
