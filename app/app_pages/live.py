@@ -170,9 +170,11 @@ def table(watched: WatchedService) -> None:
 
 
 page_layout.style()
+session.console_state()  # a link's setting is kept, whichever page it opens
 st.title("Live", anchor=False)
 if (attached := controller()) is not None:
     watch(attached)
 else:
     st.markdown("Attach to a running service: watch its streams, and turn the knobs of the running system.")
     form()
+session.write_link()

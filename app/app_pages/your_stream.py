@@ -230,6 +230,7 @@ def nothing_yet() -> None:
     """What the page takes."""
     st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
     st.markdown(f"{FORMATS}\n{WHOSE}")
+    session.write_link()
 
 
 def display() -> None:
@@ -250,6 +251,7 @@ def display() -> None:
 
 
 st.session_state["script_runs"] = st.session_state.get("script_runs", 0) + 1
+session.console_state()  # a link's setting is kept, whichever page it opens
 page_layout.style()
 page_layout.unseen_title("Your stream")
 row, news, stage = st.container(), st.container(key="notes"), st.container()  # news lie over the page

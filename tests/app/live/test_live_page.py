@@ -144,3 +144,12 @@ def test_a_lost_service_shows_nothing_under_another_streams_name(own: LiveContro
     assert not own.watched.detail and not live_display.figures(own.watched)
     numbers = {card["now"] for card in live_display.cards(own.watched.detail)}
     assert numbers == {"–"}
+
+
+def test_the_address_keeps_the_consoles_setting(own: LiveController) -> None:
+    at = opened(own, z="0.5", w="1.5")
+    assert at.session_state["console_state"].settings.zeta == 0.5
+    assert at.query_params["z"] in ("0.5", ["0.5"])
+    alone = AppTest.from_file(str(PAGE), default_timeout=60)  # without a service
+    alone.query_params["z"] = "0.5"
+    assert ran(alone).session_state["console_state"].settings.zeta == 0.5

@@ -410,6 +410,17 @@ def test_the_address_holds_the_knobs() -> None:
     assert at.query_params["z"] in ("1.4", ["1.4"])
 
 
+def test_the_address_holds_the_knobs_also_before_a_file_is_given() -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.query_params["z"] = "1.4"
+    at.query_params["g.delay"] = "4"
+    at.run()
+    assert at.session_state["console_state"].settings.zeta == 1.4
+    at.session_state["console_state"].set_from_python(Settings(zeta=1.2))
+    at.run()
+    assert at.query_params["z"] in ("1.2", ["1.2"]) and "g.delay" not in at.query_params
+
+
 def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
     z, labels = logits()
     at = given(opened(), "own.npz", npz(logits=z, labels=labels))
