@@ -148,6 +148,8 @@ class ConsoleState:
         presses = whole(view.get("fit_presses"), self.fit_presses)
         self.fit_wanted, self.fit_presses = self.fit_wanted or presses != self.fit_presses, presses
         goals = self.settings.goals if "goals" not in view else read_goals(view["goals"])
+        if temperature != self.settings.temperature:
+            self.before = self.now
         self.settings = replace(self.settings, frame_rate=frame_rate, temperature=temperature, goals=goals)
         self._act_on_pin(view.get("pin_action"))
 

@@ -65,7 +65,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
         _judged(stream, outcome) if "reliability" in (state.view.panel, *others) else None,
         outcome.compared, state.view.sort,
     )  # fmt: skip
-    now, pin = state.now or outcome.without_knob, state.pins.shown
+    now, pin = outcome.measures or readouts.NOTHING, state.pins.shown
     pinned = (pin.name, outcome.pinned_measures) if pin and outcome.pinned_measures else None
     return {
         "seq": state.seq,
@@ -80,7 +80,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
             readouts.shown_on(stream, state.settings.goals),
             now,
             state.before or now,
-            outcome.without_knob,
+            outcome.without_knob if outcome.measures else readouts.NOTHING,
             pinned,
             state.settings.frame_rate,
             state.settings.goals,

@@ -7,6 +7,7 @@ nothing that needs labels where there are none. Four of them take a goal (`knob_
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import NamedTuple
 
 from app.console.protocol import GoalUpdate, ReadoutUpdate
@@ -59,6 +60,7 @@ READOUTS = {
     )
 }  # fmt: skip
 
+NOTHING = OperatorMeasures(**{entry.name: math.nan for entry in fields(OperatorMeasures)})  # is measured yet
 PER_100 = ("excess_flips", "flips", "confident_errors")  # cards whose number is per 100 frames
 MISSING = {  # why a card may have no number
     "lag": "not measurable (no step, or noise)",
@@ -111,7 +113,7 @@ def beside(readout: Readout, now: OperatorMeasures, frame_rate: float) -> str:
         return f"{now.lag63 / frame_rate:.2f} s"
     if readout.id == "delay" and math.isfinite(now.delay_median):
         return f"median {now.delay_median:.0f}\nslowest tenth {now.delay_90:.0f}"
-    if readout.id in MISSING and not math.isfinite(getattr(now, readout.field)):
+    if readout.id in MISSING and now is not NOTHING and not math.isfinite(getattr(now, readout.field)):
         return MISSING[readout.id]
     return ""
 
@@ -126,7 +128,8 @@ def judged(readout: Readout, now: OperatorMeasures, goals: Goals) -> GoalUpdate 
     asked = f"{'≥' if kind.at_least else '≤'} {kind.shown(limit)}"
     found = verdict(readout.goal, limit, float(getattr(now, kind.measure)))
     if not math.isfinite(found.value):
-        return {"limit": kind.scale * limit, "verdict": "unknown", "words": f"{asked}: not measurable here"}
+        cause = "nothing measured yet" if now is NOTHING else "not measurable here"
+        return {"limit": kind.scale * limit, "verdict": "unknown", "words": f"{asked}: {cause}"}
     gap = f"{kind.scale * abs(found.value - limit):.{readout.digits + 1}f}".rstrip("0").rstrip(".") or "0"
     how = f"✓ met by {gap}" if found.met else f"✕ missed by {gap}"
     return {"limit": kind.scale * limit, "verdict": "met" if found.met else "missed", "words": f"{asked}: {how}"}

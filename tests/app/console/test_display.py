@@ -10,6 +10,7 @@ import pytest
 from console_answers import answer, readouts
 
 from app.console import panels
+from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import cut
 from app.console.panels import PANELS
@@ -20,6 +21,7 @@ from app.figures.bode_plot import UNITS
 from app.figures.packed import unpack
 from knob_core import gate, theory
 from knob_core.gates import SecondOrder
+from knob_core.goals import Goals
 from knob_core.measures.stability import measure
 from knob_core.methods import METHODS
 from knob_core.response import respond
@@ -201,6 +203,20 @@ def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStrea
         assert rests["flips"] == f"{wanted.flips:.1f}" and rests["accuracy"] == f"{100 * wanted.accuracy:.1f} %"
     assert {"A gate", "A confidence"} <= {t.get("name") for t in message["scope"]["data"]}
     assert "pin" in message["scope"]["legend"]
+
+
+def test_while_too_few_frames_have_arrived_to_measure_every_number_is_a_dash(stream: ShownStream) -> None:
+    console = ConsoleController(ConsoleState(settings=Settings(goals=Goals(delay=3.0, accuracy=0.9))))
+    console.show(stream, 0)
+    console.update({}, 1, 0.0)
+    live = {"epoch": 0, "seq": 1, "live": True, "playing": True}
+    for frames in range(4):
+        controls = {**live, "seq": 1 + frames, "frames_requested": frames}
+        told = readouts(console.update({"controls": controls}, 2, 0.0)["display"])
+        card = told["accuracy"]
+        assert ({card["now"], *dict(card["rest"]).values()} == {"–"}) == (frames < 3)
+        assert ("nothing measured yet" in card["goal"]["words"]) == (frames < 3)
+        assert (told["lag"]["beside"] == "") == (frames < 3)
 
 
 def test_reset_mode_steps_once_and_no_further(stream: ShownStream) -> None:

@@ -94,6 +94,19 @@ def test_a_fit_by_the_button_repairs_confidence_and_changes_no_answer(scenes: Sh
     assert again["view"] == {**told["view"], "seq": 2}  # no second fit
 
 
+def test_a_typed_temperature_starts_a_new_previous_setting(stream: ShownStream) -> None:
+    controller = ConsoleController(ConsoleState())
+    controller.show(stream, 0)
+
+    before = readouts(controller.update({}, 1, 0.0)["display"])["ece"]["now"]
+    for seq, temperature in enumerate((2.0, 2.0, 4.0), 1):  # the same view again is no turn
+        changed = temperature != controller.state.settings.temperature
+        view = {"epoch": 0, "seq": seq, "temperature": temperature}
+        card = readouts(controller.update({"view": view}, seq, 0.0)["display"])["ece"]
+        assert dict(card["rest"])["previous setting"] == before != card["now"]
+        before = card["now"] if not changed else before
+
+
 def test_a_temperature_from_the_browser_is_held() -> None:
     state = ConsoleState()
     for given, taken in ((1.7, 1.7), (1e9, 20.0), (-1, 0.05), ("x", 0.05)):
