@@ -114,7 +114,7 @@ class Engine:
         with self.lock:
             stream = self._stream(id, group)
             old, stream.sink, stream.policy = stream.sink, sink, policy or stream.policy
-            stream.seen = time.monotonic()
+            self._note_seen(stream)
             cause = "another socket was opened for this stream"
             out += self._forget_waiting(stream, cause)
             if old is not None:
@@ -133,7 +133,8 @@ class Engine:
         with self.lock:
             stream = self.streams.get(id)
             if stream is not None and stream.sink is sink:
-                stream.sink, stream.seen = None, time.monotonic()
+                stream.sink = None
+                self._note_seen(stream)
                 out = self._forget_waiting(stream, "the stream's socket was closed")
         self.deliver(out)
 
@@ -158,6 +159,12 @@ class Engine:
                 out += self._remove(stream, f"no frame came for {self.limits.idle:g} s")
         self.deliver(out)
         return [stream.id for stream in late]
+
+    def _note_seen(self, stream: ServedStream) -> None:
+        """A sign of life. The frames that the rate allows grow with the time since the last one."""
+        now, limits = time.monotonic(), self.limits
+        stream.tokens = min(limits.burst, stream.tokens + (now - stream.seen) * limits.rate)
+        stream.seen = now
 
     def _patience(self, stream: ServedStream) -> float:
         return self.limits.idle if stream.sink is not None else min(self.limits.grace, self.limits.idle)
@@ -241,9 +248,8 @@ class Engine:
 
     def _admitted(self, stream: ServedStream, frame: Frame, own: bool) -> int:
         """The frame's number, where it may wait."""
-        now, limits = time.monotonic(), self.limits
-        passed, stream.seen = now - stream.seen, now
-        stream.tokens = min(limits.burst, stream.tokens + passed * limits.rate)
+        limits = self.limits
+        self._note_seen(stream)
         if self.stopping:
             raise Refusal("full", "the service is stopping")
         if own and stream.sink is not None:

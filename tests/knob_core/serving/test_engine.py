@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -252,9 +253,9 @@ def test_what_cannot_be_a_frame_is_refused_at_the_door(frame: Frame, cause: str)
 def test_a_clock_that_goes_back_is_refused_and_others_go_on() -> None:
     rng, served = np.random.default_rng(6), engine()
     bad, good = Client(served, "bad"), Client(served, "good")
-    for time in (10.0, 9.0):
-        served.submit("bad", logits(rng, time=time))
-        served.submit("good", logits(rng, time=time + 5 * (time == 9.0)))
+    for at in (10.0, 9.0):
+        served.submit("bad", logits(rng, time=at))
+        served.submit("good", logits(rng, time=at + 5 * (at == 9.0)))
         served.step_waiting()
     assert [told["type"] for told in bad.told] == ["hello", "answer", "refused"]
     assert "time makes" in bad.told[-1]["cause"] and len(good.answers()) == 2
@@ -349,6 +350,17 @@ def test_less_than_one_frame_a_second_is_a_rate_too() -> None:
     served.submit("a", logits(rng))
     with pytest.raises(Refusal, match=r"more than 0\.1 frames/s"):
         served.submit("a", logits(rng))
+
+
+def test_time_without_a_socket_counts_for_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, served = np.random.default_rng(8), engine(limits={"rate": 2})
+    client, began = Client(served, "a"), time.monotonic()
+    served.submit("a", logits(rng))
+    served.submit("a", logits(rng))
+    monkeypatch.setattr(time, "monotonic", lambda: began + 10)
+    served.part("a", client.sink)
+    client.join()
+    served.submit("a", logits(rng))
 
 
 def test_frames_that_a_client_sends_again_are_not_counted_as_lost_too() -> None:
