@@ -23,6 +23,8 @@ from app.widgets.untrusted import escape_markdown
 from knob_core.gates import SECOND_ORDER
 
 ORDER = tuple(FAMILIES)
+OF_AN_ASSIGNMENT = ("dials", "hide")  # words of a link
+NOTHING_ASSIGNED: tuple[str, Assignment, dict[str, str]] = ("", Assignment({}, frozenset()), {})
 
 
 def lesson_state() -> LessonState:
@@ -33,9 +35,10 @@ def lesson_state() -> LessonState:
         session.problems().extend(problems)
         id = linked("lesson")
         if id in FAMILIES:
-            asked, problems = assignment.read(linked("dials"), linked("hide"), own.lessons[id])
+            words = {name: linked(name) for name in OF_AN_ASSIGNMENT}
+            asked, problems = assignment.read(**words, lesson=own.lessons[id])
             session.problems().extend(problems)
-            st.session_state["assigned"] = (id, asked)
+            st.session_state["assigned"] = (id, asked, words)
             own.starts[id] = asked.dials
         st.session_state["lesson_state"] = LessonState(own.student, own.name, found.done, found.predicted, own.starts)
     return st.session_state["lesson_state"]
@@ -56,8 +59,16 @@ def keep() -> None:
 
 def assigned(id: str) -> Assignment:
     """What the link asks for in this lesson."""
-    of, asked = st.session_state.get("assigned", ("", None))
-    return asked if of == id and asked else Assignment({}, frozenset())
+    of, asked, _ = st.session_state.get("assigned", NOTHING_ASSIGNED)
+    return asked if of == id else NOTHING_ASSIGNED[1]
+
+
+def keep_assignment(id: str) -> None:
+    """The link names the open lesson, and what was asked for in it: in another one the same words mean nothing."""
+    of, _, words = st.session_state.get("assigned", NOTHING_ASSIGNED)
+    session.page_link_value("lesson", id)
+    for name in OF_AN_ASSIGNMENT:
+        session.page_link_value(name, words[name] if of == id else "")
 
 
 def at() -> str:
@@ -234,6 +245,12 @@ def summary() -> None:
         own.be(clean_student(given))
         keep()
         st.rerun()
+    if own.opened_again:
+        st.info(
+            f"Open again: {own.opened_again} of the lessons that you had done: this number changes their tasks. "
+            "The number that you had before brings them back, until you close this page.",
+            icon=":material/undo:",
+        )
     key = class_key()
     page.download_button(
         "Printable summary",
@@ -283,6 +300,6 @@ if "class" not in asked.hidden:
     summary()
 if not alone and "class" not in asked.hidden:
     teacher(lesson)
-session.page_link_value("lesson", lesson.id)
+keep_assignment(lesson.id)
 keep()
 session.write_link()

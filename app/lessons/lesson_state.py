@@ -34,6 +34,8 @@ class LessonState:
     starts: dict[str, dict[str, float]] = field(default_factory=dict)  # dials that an assignment begins with
     values: dict[str, dict[str, float]] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)  # how many are open
+    kept: dict[str, Progress] = field(default_factory=dict)  # by number: what was done before another one was typed
+    opened_again: int = 0  # lessons that were done before the last change of the number, and are not done under it
     epoch: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FAMILIES, 0))  # raised when Python moves a knob
     seq: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(FAMILIES, 0)
@@ -58,12 +60,18 @@ class LessonState:
         return {**self.lessons[id].start, **self.starts.get(id, {})}
 
     def be(self, student: str) -> None:
-        """Another student's number: other numbers, so what was done must hold under them, or it is open again."""
+        """Another student's number: other numbers, so what was done must hold under them, or it is open again.
+
+        Nothing is lost: the former number brings its progress back.
+        """
         if student == self.student:
             return
-        self.student = student
-        self.done = {id: done for id, done in self.done.items() if self.lessons[id].done(done.values)}
-        self.predicted = {id: given for id, given in self.predicted.items() if id in self.done}
+        self.kept[self.student] = before = self.progress
+        self.student, known = student, self.kept.get(student, Progress())
+        hold = {id: done for id, done in before.done.items() if self.lessons[id].done(done.values)}
+        guessed = {id: given for id, given in before.predicted.items() if id in hold}
+        self.done, self.predicted = {**hold, **known.done}, {**guessed, **known.predicted}
+        self.opened_again = len(set(before.done) - set(self.done))
         for id in FAMILIES:
             self.again(id)
 

@@ -293,6 +293,24 @@ def test_another_number_opens_what_does_not_hold_under_it() -> None:
     assert own.lessons["ring"].task != lesson.task
 
 
+def test_every_number_keeps_its_own_progress() -> None:
+    own = LessonState()
+    for id, lesson in own.lessons.items():
+        own.predict(lesson, 0)
+        own.values[id] = model_answer(id)
+        own.check(lesson, lesson.goals(own.values[id]))
+    everything = own.progress
+    own.be("4711")
+    assert own.opened_again == len(FAMILIES) - len(own.done) > 0
+    own.values["ring"] = model_answer("ring", "4711")
+    own.check(own.lessons["ring"], own.lessons["ring"].goals(own.values["ring"]))
+    mine = own.progress
+    own.be("")
+    assert own.progress == everything and own.opened_again == 0
+    own.be("4711")
+    assert own.progress == mine
+
+
 def test_names_and_numbers_are_cleaned() -> None:
     assert clean_student(" 47-11 <b>_é") == "47-11b" and len(clean_student("7" * 99)) == 32
     assert clean_name("  Ada\n\tLovelace\x00 ") == "Ada Lovelace" and len(clean_name("x" * 200)) == 80

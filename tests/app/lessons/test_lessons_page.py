@@ -172,3 +172,23 @@ def test_starting_again_puts_the_dials_back_and_keeps_what_was_done() -> None:
     at.button(key="again").click().run()
     assert at.session_state["lesson_state"].values["ring"] == LESSONS["ring"].start
     assert f"1 of {MANY} done" in said(at)
+
+
+def test_an_assignment_stays_with_its_lesson() -> None:
+    at = app(lesson="ring", dials="0.9_0.4", hide="zeta,prediction").run()
+    assert (at.query_params["dials"], at.query_params["hide"]) == ("0.9_0.4", "zeta,prediction")
+    at.button(key="next").click().run()
+    assert at.query_params["lesson"] == "critical" and not {"dials", "hide"} & set(at.query_params)
+    again = app(**dict(at.query_params.items())).run()  # a reload: all knobs of the next lesson are there
+    assert not again.warning and [h.value for h in again.header] == ["Predict"]
+    at.button(key="previous").click().run()
+    assert (at.query_params["dials"], at.query_params["hide"]) == ("0.9_0.4", "zeta,prediction")
+
+
+def test_another_number_says_what_is_open_again_and_the_old_one_brings_it_back() -> None:
+    at = app(lessons=link(*ORDER), lesson="ring").run()
+    at.text_input(key="student").set_value("4711").run()
+    left = len(at.session_state["lesson_state"].done)
+    assert 0 < left < MANY and f"Open again: {MANY - left} of the lessons" in said(at)
+    at.text_input(key="student").set_value("").run()
+    assert f"{MANY} of {MANY} done" in said(at) and "Open again" not in said(at)
