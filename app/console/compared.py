@@ -37,7 +37,7 @@ SETTING = (
 MEASURES = (
     Column("excess", "excess_flips", "excess flips", "Excess flips per 100 frames", 2),
     Column("flips", "flips", "flips", "Changes of the answer per 100 frames", 2),
-    Column("delay", "delay_mean", "delay", "Frames until a new class is shown, on average", 2),
+    Column("delay", "delay_mean", "frames to a new class", "Frames until a new class is shown, on average", 2),
     Column("median", "delay_median", "median", "The same, median", 1),
     Column("slowest", "delay_90", "slowest", "One change in ten takes at least so many frames", 1),
     Column("lag", "lag63", "lag", "Frames after a step until the gate has gone 63 %", 1),

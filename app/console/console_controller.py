@@ -69,6 +69,7 @@ class ConsoleController:
                 "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
                 "regime": kind, "words": words, "pinned": pinned,
                 "pin_button": state.pins.button(state.settings),
+                "pin_help": state.pins.button_help(state.settings),
             }  # fmt: skip
             shown = display.update(state, stream, outcome)
             shown |= {"waiting": self.waiting, "runs": [self.script_runs, answer]}

@@ -110,3 +110,11 @@ class Pins:
         if (known := self.same(settings)) is not None:
             return f"unpin {known.name}"
         return f"pin {self.next_name}" if self.next_name else ""
+
+    def button_help(self, settings: Settings) -> str:
+        """The same in a sentence."""
+        if (known := self.same(settings)) is not None:
+            return f"Forget {known.name}, which is this very setting"
+        if not self.next_name:
+            return f"There are {MOST} pins already: remove one under Compare first"
+        return f"Keep this setting as {self.next_name}, dashed, to compare with"

@@ -113,6 +113,7 @@ class ControlsUpdate(TypedDict):
     words: str  # what the setting does, one sentence
     pinned: str  # the drawn pin and its setting in words, "" without one
     pin_button: NotRequired[str]  # what the button does now: "pin B", "unpin A"; "": there is no room
+    pin_help: NotRequired[str]  # the same in a sentence
 
 
 class DisplayUpdate(TypedDict):

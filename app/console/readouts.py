@@ -1,7 +1,8 @@
 """The read-outs: cards with one number each, now, before this turn, for the drawn pin, and without Knob.
 
-Which cards there are depends on the stream: a delay where the class changes, the gate's lag where it does not, and
-nothing that needs labels where there are none. Four of them take a goal (`knob_core.goals`) and say whether it is met.
+Which cards there are depends on the stream: frames to a new class where the class changes, the gate's lag where it
+does not, and nothing that needs labels where there are none. Four of them take a goal (`knob_core.goals`) and say
+whether it is met.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ MISSING = {  # why a card may have no number
     "lag": "not measurable (no step, or noise)",
     "delay": "not measurable: no new class is recognised",
 }
+NEEDS_LABELS = "not measurable without labels"
 
 
 def shown_on(stream: ShownStream, goals: Goals) -> list[str]:
@@ -114,7 +116,8 @@ def beside(readout: Readout, now: OperatorMeasures, frame_rate: float) -> str:
     if readout.id == "delay" and math.isfinite(now.delay_median):
         return f"median {now.delay_median:.0f}\nslowest tenth {now.delay_90:.0f}"
     if readout.id in MISSING and now is not NOTHING and not math.isfinite(getattr(now, readout.field)):
-        return MISSING[readout.id]
+        labelled = math.isfinite(now.accuracy)
+        return MISSING[readout.id] if readout.id != "delay" or labelled else NEEDS_LABELS
     return ""
 
 

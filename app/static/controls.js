@@ -212,7 +212,7 @@ class ControlPanel {
     this.regime.paint(values.on ? message.regime : "", message.words);
     this.presets.paint(values);
     this.switches?.paint(values);
-    this.playback?.paint(values, message.pinned, message.pin_button);
+    this.playback?.paint(values, message);
   }
 }
 

@@ -121,6 +121,7 @@ export interface ControlsUpdate {
   words: string; // what the setting does
   pinned: string; // the drawn pin and its setting in words
   pin_button?: string; // what the button does now; "": there is no room for one more
+  pin_help?: string; // the same in a sentence
 }
 
 export interface DisplayUpdate {
@@ -238,7 +239,7 @@ export interface ControlsConstants {
   switches: boolean; // memory and mode are shown
   transport: boolean; // live mode and pin are shown
   speeds: number[]; // frames/s
-  help: Record<MemoryKind | "continuous" | "reset" | "play" | "stop" | "speed" | "pin", string>;
+  help: Record<MemoryKind | "continuous" | "reset" | "play" | "stop" | "speed", string>;
 }
 
 export interface KnobSpec {

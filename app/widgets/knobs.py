@@ -47,7 +47,6 @@ HELP = {
     "play": "Live: frames arrive one by one and the knobs act on the running state",
     "stop": "Leave live mode: see the whole stream at once",
     "speed": "Frames that arrive a second while playing",
-    "pin": "Keep this setting as A, dashed, to compare with",
 }
 
 

@@ -1,7 +1,7 @@
 // Live mode: play and pause, leave, frames per second, and the button that pins a setting to compare with.
 import { addButton, addElement, find, setIfChanged } from "../page/dom.js";
 
-/** @import { Controls, ControlsConstants } from "../messages.js" */
+/** @import { Controls, ControlsConstants, ControlsUpdate } from "../messages.js" */
 
 const DEFAULT_SPEED = 10; // frames/s
 
@@ -31,7 +31,7 @@ export class Playback {
     for (const speed of speeds) select.add(new Option(`${speed} fps`, String(speed)));
     select.value = String(values.speed ?? DEFAULT_SPEED);
     select.onchange = () => this.change({ speed: Number(select.value) });
-    this.pin = addButton(row, "pin A", help.pin, () => this.change({ pin_presses: values.pin_presses + 1 }));
+    this.pin = addButton(row, "", "", () => this.change({ pin_presses: values.pin_presses + 1 }));
   }
 
   /** @param {Partial<Controls>} change */
@@ -59,15 +59,15 @@ export class Playback {
 
   /**
    * @param {Controls} values
-   * @param {string} pinned  the drawn pin and its setting in words, "" where there is none
-   * @param {string} [button]  what the pin button does now; "": there is no room for one more
+   * @param {Pick<ControlsUpdate, "pinned" | "pin_button" | "pin_help">} message
    */
-  paint({ playing, live }, pinned, button = "pin A") {
+  paint({ playing, live }, { pinned, pin_button = "", pin_help = "" }) {
     setIfChanged(this.play, "text", playing ? "❚❚ pause" : "▶ play");
     setIfChanged(this.play, "aria-pressed", String(playing));
     setIfChanged(this.leave, "disabled", !live);
-    setIfChanged(this.pin, "text", button || "pin");
-    setIfChanged(this.pin, "disabled", !button);
+    setIfChanged(this.pin, "text", pin_button || "pin");
+    setIfChanged(this.pin, "title", pin_help);
+    setIfChanged(this.pin, "disabled", !pin_button);
     setIfChanged(this.note, "hidden", false); // an empty line is kept, or the buttons would move when it is written
     setIfChanged(this.note, "text", pinned);
   }

@@ -37,6 +37,15 @@ def test_letters_in_turn_and_no_more_than_there_is_room_for() -> None:
     assert pins.remove("C").button(Settings(zeta=3.0)) == "pin C"
 
 
+def test_the_button_s_help_is_of_what_it_does_now() -> None:
+    pins = Pins().press(CALM)
+    assert "as A" in Pins().button_help(CALM) and "as B" in pins.button_help(ALERT)
+    assert "Forget A" in pins.button_help(CALM)
+    for n in range(MOST):
+        pins = pins.press(Settings(zeta=0.1 + n / 10))
+    assert f"{MOST} pins already" in pins.button_help(Settings(zeta=3.0))
+
+
 def test_a_pin_keeps_what_acts_and_nothing_else() -> None:
     pins = Pins().press(Settings(zeta=2.0, goals=Goals(delay=1.0), frame_rate=30.0))
     assert [pin.settings for pin in pins] == [Settings(zeta=2.0)]

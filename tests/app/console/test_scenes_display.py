@@ -105,6 +105,9 @@ def test_a_goal_that_this_stream_cannot_judge_is_shown_and_says_so(stream: Shown
     told = readouts(answer(state, stream))
     assert told["delay"]["now"] == "–" and told["delay"]["goal"]["verdict"] == "unknown"
     assert "lag" in told and "flips" in told
+    assert told["delay"]["beside"] == "not measurable: no new class is recognised"
+    bare = replace(stream, branches=replace(stream.branches, labels=np.full_like(stream.branches.labels, -1)))
+    assert readouts(answer(state, bare))["delay"]["beside"] == "not measurable without labels"
 
 
 @pytest.mark.parametrize(
