@@ -124,7 +124,7 @@ class Engine:
             hello = self._hello(stream, [number for number, _ in missed])
             if sink is not None:
                 out += [(sink, hello), *((sink, reply) for _, reply in missed)]
-        self.deliver(out)
+            self.deliver(out)  # within the lock: an answer from a batch that ends now comes after the hello
         return hello
 
     def part(self, id: str, sink: Sink) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -183,6 +184,29 @@ def test_a_socket_that_comes_back_goes_on_and_gets_the_answers_it_missed() -> No
     wanted = [reference.step(frame.content) for frame in frames]
     for answer, known in zip(client.answers()[-3:], wanted[3:], strict=True):
         same(answer, known)
+
+
+def test_hello_comes_first_also_where_a_batch_ends_while_a_socket_joins() -> None:
+    served, rng = engine(), np.random.default_rng(0)
+    first, second = Client(served, "a"), Client(served, "b")
+    served.submit("a", logits(rng))
+    served.step_waiting()  # what the first step compiles would take longer than the batch is waited for
+    served.submit("a", logits(rng))
+    items = served._gather(0)  # the frame is in a batch
+    served.part("a", first.sink)
+    batch = threading.Thread(target=lambda: (setattr(served, "_gather", lambda wait: items), served.step_waiting()))
+
+    def deliver(replies: Any) -> None:
+        if threading.current_thread() is not batch:  # the socket's thread is held up, and the batch ends
+            batch.start()
+            batch.join(0.2)
+        for sink, reply in replies:
+            sink(reply)
+
+    served.deliver = deliver
+    served.join("a", sink=second.sink)
+    batch.join()
+    assert [told["type"] for told in second.told[1:]] == ["hello", "answer"]
 
 
 def test_a_second_socket_replaces_the_first_and_the_first_cannot_close_it() -> None:
