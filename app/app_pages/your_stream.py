@@ -202,6 +202,26 @@ def fitted(found: Fit | None) -> None:
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
 
 
+def use_own_weights() -> None:
+    """Take fitted weights back; the knobs stay."""
+    state = session.console_state()
+    state.set_from_python(replace(state.settings, weights=None))
+
+
+def fitted_weights() -> None:
+    """Fitted weights go on acting on every page, also without this stream: say so, and offer the way back."""
+    if session.console_state().settings.weights is None:
+        return
+    st.caption(
+        "Attentive memory has fitted weights: here, on the console and on Tune. The settings file holds them; a link "
+        "leaves them out, and opens with the model's own."
+    )
+    st.button(
+        "Use the model's own weights", key="own_weights", on_click=use_own_weights, width="stretch",
+        help="Take the fitted weights back, on every page; the knobs stay where they are",
+    )  # fmt: skip
+
+
 def export(stream: UploadedStream) -> None:
     """Setting, data and figures as files, and the lines that run the setting."""
     export_buttons(own_controller().state, stream, "own")
@@ -230,6 +250,7 @@ def nothing_yet() -> None:
     """What the page takes."""
     st.info("Tune the knobs on what your own model sees: give its logits, or pictures or a short video for ours.")
     st.markdown(f"{FORMATS}\n{WHOSE}")
+    fitted_weights()
     session.write_link()
 
 
@@ -245,6 +266,7 @@ def display() -> None:
     with below[1]:
         tune(shown)
         fitted(st.session_state.get("own_found"))
+        fitted_weights()
     with below[2]:
         export(shown)
     console_component.mount_background(shown.background(), key="own_background")

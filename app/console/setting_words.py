@@ -70,4 +70,5 @@ def describe_rest(s: Settings) -> str:
     if not s.on:
         return f"off (without Knob){modest}"
     kind = "reset" if s.mode == "reset" else "no memory" if s.memory == OFF.name else f"{s.memory} memory"
-    return f"{kind}{modest}"
+    weights = ", fitted weights" if s.weights is not None and kind == f"{Attentive.name} memory" else ""
+    return f"{kind}{weights}{modest}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from app.console.setting_words import acting_gate, damping, describe, regime, theoretical_step
 from app.results import learning_curves
 from knob_core import gates, theory
+from knob_core.memories import UNFITTED
 from knob_core.methods import METHODS
 from knob_core.settings import Settings
 
@@ -45,3 +48,10 @@ def test_a_setting_in_a_few_characters() -> None:
     assert describe(Settings()) == "ζ 1, ωₙ 0.4, attentive memory"
     assert describe(Settings(on=False)) == "off (without Knob)"
     assert describe(Settings(mode="reset")) == "ζ 1, ωₙ 0.4, reset"
+
+
+def test_fitted_weights_are_named_where_they_act() -> None:
+    fitted = Settings(weights=replace(UNFITTED, a=UNFITTED.a - 1))
+    assert describe(fitted) == "ζ 1, ωₙ 0.4, attentive memory, fitted weights"
+    for idle in ({"memory": "plain"}, {"memory": "off"}, {"mode": "reset"}, {"on": False}):
+        assert "weights" not in describe(replace(fitted, **idle))

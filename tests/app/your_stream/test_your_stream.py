@@ -34,6 +34,7 @@ from knob_core import wrap
 from knob_core.goals import Goals
 from knob_core.maps import ManySettings
 from knob_core.measures.stability import flips
+from knob_core.memories import UNFITTED
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings
@@ -451,6 +452,19 @@ def test_a_fit_keeps_the_goals() -> None:
     state.set_from_python(replace(state.settings, goals=Goals(delay=4.0)))
     at.button(key="own_fit").click().run()
     assert at.session_state["console_state"].settings.goals == Goals(delay=4.0)
+
+
+@pytest.mark.parametrize("with_stream", [True, False])
+def test_fitted_weights_are_said_and_can_be_taken_back(with_stream: bool) -> None:
+    at = given(opened(), "mine.npz", npz(logits=logits()[0])) if with_stream else opened()
+    assert not [button for button in at.button if button.key == "own_weights"]
+    weights = replace(UNFITTED, a=UNFITTED.a - 3)
+    at.session_state["console_state"].set_from_python(Settings(zeta=1.4, weights=weights))
+    at.run()
+    assert "has fitted weights" in said(at) and "a link leaves them out" in said(at)
+    at.button(key="own_weights").click().run()
+    assert not at.exception and at.session_state["console_state"].settings == Settings(zeta=1.4)
+    assert "fitted weights" not in said(at)
 
 
 def test_a_gif_brings_its_frame_rate() -> None:
