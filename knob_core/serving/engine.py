@@ -434,8 +434,12 @@ def require_id(what: str, id: str) -> None:
 
 
 def deliver_now(replies: Delivery) -> None:
+    """Each to its sink; one that fails keeps no other from its reply."""
     for sink, reply in replies:
-        sink(reply)
+        try:
+            sink(reply)
+        except Exception:
+            log.exception("a reply was not delivered", extra={"stream": reply["stream"]})
 
 
 def nobody(reply: Reply) -> None:

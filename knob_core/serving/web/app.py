@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from knob_core.serving.engine import Delivery
+from knob_core.serving.engine import Delivery, deliver_now
 from knob_core.serving.web import http
 from knob_core.serving.web.guard import guarded
 from knob_core.serving.web.service import Service
@@ -52,7 +52,7 @@ def build(service: Service) -> Starlette:
 
         def deliver(replies: Delivery) -> None:
             if replies:
-                loop.call_soon_threadsafe(_deliver, replies)
+                loop.call_soon_threadsafe(deliver_now, replies)
 
         service.engine.deliver = deliver
         await asyncio.to_thread(service.start)
@@ -81,8 +81,3 @@ def _problem(request: Request, error: Exception) -> Response:
         for method in route.methods or ()
     }  # fmt: skip
     return JSONResponse({"error": cause}, status, {"Allow": ", ".join(sorted(allowed))} if status == 405 else None)
-
-
-def _deliver(replies: Delivery) -> None:
-    for sink, reply in replies:
-        sink(reply)

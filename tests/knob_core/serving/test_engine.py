@@ -368,6 +368,18 @@ def test_where_a_whole_batch_fails_every_frame_of_it_is_answered(monkeypatch: py
     assert [client.told[-1]["type"] for client in clients] == ["answer", "answer"]
 
 
+def test_a_reply_that_cannot_be_delivered_keeps_no_other_from_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    rng, served, told = np.random.default_rng(8), engine(), []
+
+    def fails(reply: Any) -> None:
+        raise ValueError("Out of range float values are not JSON compliant")
+
+    served.submit("a", logits(rng), fails)
+    served.submit("b", logits(rng), told.append)
+    assert served.step_waiting() == 2 and len(told) == 1
+    assert "a reply was not delivered" in caplog.text and "not JSON compliant" in caplog.text
+
+
 def test_less_than_one_frame_a_second_is_a_rate_too() -> None:
     rng, served = np.random.default_rng(8), engine(limits={"rate": 0.1})
     Client(served, "a")
