@@ -15,7 +15,15 @@ import numpy as np
 
 from knob_core import gate, metrics
 from knob_core._arrays.compiled import compiled
-from knob_core.memories._attentive_loops import KEPT, Weights, certainty, shared_answer
+from knob_core.memories._attentive_loops import (
+    KEPT,
+    LARGEST_SCALE,
+    Weights,
+    certainty,
+    scale_of,
+    shared_answer,
+    turned_by,
+)
 from knob_core.memories._attentive_loops import numpy_form as attend
 
 LARGEST = 700.0  # size of an exponent; exp of more is infinite
@@ -31,10 +39,9 @@ LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # their sum;
 
 def shared(z: np.ndarray, u: np.ndarray, w: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(p_z (R, T, K), p_eye (R, T, K), turned (R, T), warmth (R, T)): what of attentive memory no knob changes."""
-    with np.errstate(over="ignore"):
-        turned = np.exp(w.a + w.c * u + w.d * certainty(z, w.sharp))
-        warmth = np.exp(w.t_0 + w.t_2 * u)
-    p_eye = np.ascontiguousarray(metrics.softmax(z * math.exp(w.t_0))) if w.eye > 0 else np.empty((0, 0, 0))
+    turned = turned_by(w.a + w.c * u + w.d * certainty(z, w.sharp))
+    warmth = w.t_0 + w.t_2 * u
+    p_eye = np.ascontiguousarray(metrics.softmax(z * scale_of(w.t_0))) if w.eye > 0 else np.empty((0, 0, 0))
     return np.ascontiguousarray(metrics.softmax(z * w.sharp)), p_eye, turned, warmth
 
 
@@ -51,7 +58,7 @@ def attend_numpy(
     p_z: np.ndarray,  # (R, T, K) softmax(z / tau)
     p_eye: np.ndarray,  # (R, T, K) softmax(z exp(t_0)); empty where the eye has no share
     turned: np.ndarray,  # (R, T) exp(a + c u~ + d q)
-    warmth: np.ndarray,  # (R, T) exp(t_0 + t_2 u~)
+    warmth: np.ndarray,  # (R, T) t_0 + t_2 u~
     cool: float,  # 1 / temperature of the answer
     labels: np.ndarray,  # (R, T) class, -1 where unknown
     w: Weights,
@@ -63,15 +70,14 @@ def attend_numpy(
 ) -> None:
     """Attentive memory, one setting after another."""
     still, one = np.zeros(labels.shape, bool), np.ones(labels.shape)
-    turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=0.0, eye=0.0)  # they are in the other arguments
+    turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=1.0, eye=0.0)  # they are in the other arguments
     for lane in range(len(zeta)):
         state = np.zeros((len(z), z.shape[2] + 1, 2))
         state[:, :-1, 0] = z[:, 0]
         answer, g = np.empty_like(z), np.empty(labels.shape)
-        attend(z, 0 * one, still, zeta[lane] * one, omega_n[lane] * turned, one, turn, state, answer, g)
-        answer *= warmth[..., None]
+        attend(z, warmth, still, zeta[lane] * one, omega_n[lane] * turned, one, turn, state, answer, g)
         if w.eye > 0:
-            answer = shared_answer(answer, z * math.exp(w.t_0), w.eye)
+            answer = shared_answer(answer, z * scale_of(w.t_0), w.eye)
         nll[lane] = _put(answer * cool, labels, predicted[..., lane], p_max[..., lane])
 
 
@@ -150,10 +156,10 @@ def attend_lanes(
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
-    _, b, _, _, sharp, informative, _, t_1, _, t_3, brake, eye = w
+    _, b, _, _, sharp, informative, _, t_1, _, t_3, brake, eye, carry = w
     m, v, e = np.empty((classes, lanes)), np.empty((classes, lanes)), np.empty((classes, lanes))
     top, best = np.empty(lanes), np.empty(lanes)
-    total, scale, n = np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    total, scale, n, evidence = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     k, h, double, cap = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     x, found, left = np.empty(lanes), np.empty(lanes), np.empty(lanes)
     own, seen, mixed = np.empty((classes, lanes)), np.empty(lanes), np.empty(lanes)
@@ -168,18 +174,20 @@ def attend_lanes(
                 v[i, j] = 0.0
         for j in range(lanes):
             n[j] = 0.0
+            evidence[j] = 0.0
             top[j] = z[r, 0, 0]
         for i in range(classes):
             for j in range(lanes):
                 top[j] = m[i, j] if m[i, j] > top[j] else top[j]
         _exponentials(m, top, sharp, e, total)
         for t in range(frames):
-            # evidence of a change: x = K informative <p_m, p_z> + 1 - informative, l = max(0, -log x)
+            # evidence of a change: x = K informative <p_m, p_z> + 1 - informative, l = max(0, carry l - log x)
             _overlap(e, p_z[r, t], x)
             for j in range(lanes):
                 same = _log(classes * informative * (x[j] / total[j]) + 1 - informative)
-                evidence = -same if same < 0 else 0.0
-                fast = 0.5 * omega_n[j] * turned[r, t] * _exp(b * evidence)
+                gathered = carry * evidence[j] - same
+                evidence[j] = gathered if gathered > 0 else 0.0
+                fast = 0.5 * omega_n[j] * turned[r, t] * _exp(b * evidence[j])
                 h[j] = fast if fast < cap[j] else cap[j]
             # the recursion, and the largest class
             for j in range(lanes):
@@ -214,7 +222,10 @@ def attend_lanes(
                     scale[j] += t_3 * _log(n[j])
             # the answer's softmax: its largest value, and that of the true class
             for j in range(lanes):
-                scale[j] = warmth[r, t] * _exp(scale[j]) * (1.0 if eye > 0 else cool)
+                exponent = warmth[r, t] + scale[j]
+                exponent = exponent if exponent > -LARGEST_SCALE else -LARGEST_SCALE
+                exponent = exponent if exponent < LARGEST_SCALE else LARGEST_SCALE
+                scale[j] = _exp(exponent) * (1.0 if eye > 0 else cool)
                 found[j] = 0.0
             for i in range(classes):
                 for j in range(lanes):

@@ -7,7 +7,7 @@ before the first frame to after the last.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,11 @@ class Weights(NamedTuple):
     t_3: float
     brake: float = 0.0
     eye: float = 0.0
+    carry: float = 0.0
 
 
+LARGEST_SCALE = 25.0  # size of the logarithm of the answer's scale: no outlying u* makes an answer of nothing, or NaN
+LEAST_DRIVE, LARGEST_DRIVE = -300.0, 700.0  # of log(omega / omega_n): more opens any gate, less would be 0
 KEPT = 0.95  # part of the way to a tie that the eye may take the answer
 SMALLEST = 1e-300  # a probability below it counts as this much
 
@@ -48,11 +51,21 @@ def certainty(z: np.ndarray, sharp: float) -> np.ndarray:
     return 1 - (np.log(total) - (e * x).sum(-1) / total) / math.log(z.shape[-1])
 
 
-def _conflict(m: np.ndarray, p_z: np.ndarray, w: Weights) -> np.ndarray:
-    """l (R,) of memory m (R, K) and a frame's p_z (R, K)."""
+def turned_by(drive: np.ndarray) -> np.ndarray:
+    """omega / omega_n."""
+    return np.exp(np.clip(drive, LEAST_DRIVE, LARGEST_DRIVE))
+
+
+def scale_of(exponent: Any) -> Any:
+    """What logits are multiplied by in the answer."""
+    return np.exp(np.clip(exponent, -LARGEST_SCALE, LARGEST_SCALE))
+
+
+def _change(m: np.ndarray, p_z: np.ndarray, w: Weights) -> np.ndarray:
+    """x (R,) of memory m (R, K) and a frame's p_z (R, K)."""
     overlap = (_softmax(m, w.sharp) * p_z).sum(-1)
     same = np.maximum(m.shape[-1] * w.informative * overlap + 1 - w.informative, SMALLEST)  # with eps = 0 it may be 0
-    return np.maximum(0.0, -np.log(same))
+    return -np.log(same)
 
 
 def shared_answer(memory: np.ndarray, frame: np.ndarray, eye: float) -> np.ndarray:
@@ -78,26 +91,28 @@ def numpy_form(
     g: np.ndarray,  # (R, T) out
 ) -> None:
     """One vectorised step per frame."""
-    m, v, n = state[:, :-1, 0].copy(), state[:, :-1, 1].copy(), state[:, -1, 0].copy()
+    m, v = state[:, :-1, 0].copy(), state[:, :-1, 1].copy()
+    n, evidence = state[:, -1, 0].copy(), state[:, -1, 1].copy()
     for t in range(z.shape[1]):
         p_z = _softmax(z[:, t], w.sharp)
-        evidence = np.where(missing[:, t], 0.0, _conflict(m, p_z, w))
+        evidence = np.where(missing[:, t], 0.0, np.maximum(0.0, w.carry * evidence + _change(m, p_z, w)))
         zt = zeta[:, t]
         cap = zt + np.sqrt(zt * zt + 1)
         drive = w.a + w.b * evidence + w.c * u[:, t] + w.d * certainty(z[:, t], w.sharp)
-        h = np.minimum(0.5 * omega_n[:, t] * dt[:, t] * np.exp(np.minimum(drive, 700.0)), cap)
+        h = np.minimum(0.5 * omega_n[:, t] * dt[:, t] * turned_by(drive), cap)
         k = 2 / (1 / h + 2 * zt + h)
         g_t = np.minimum(k * h, 1.0)
         e = z[:, t] - m
         m = m + k[:, None] * (v + h[:, None] * e)
         v = (1 - w.brake * g_t)[:, None] * (v + k[:, None] * (e - (2 * zt + h)[:, None] * v))
         n = (1 - g_t) * n + 1
-        left = _conflict(m, p_z, w)
-        scale = np.exp(w.t_0 - w.t_1 * left + w.t_2 * u[:, t] + w.t_3 * np.log(n))
+        left = np.maximum(0.0, _change(m, p_z, w))
+        scale = scale_of(w.t_0 - w.t_1 * left + w.t_2 * u[:, t] + w.t_3 * np.log(n))
         answer[:, t], g[:, t] = m * scale[:, None], g_t
         if w.eye > 0:
-            answer[:, t] = shared_answer(answer[:, t], z[:, t] * math.exp(w.t_0), w.eye)
-    state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0] = m, v, n
+            answer[:, t] = shared_answer(answer[:, t], z[:, t] * scale_of(w.t_0), w.eye)
+    state[:, :-1, 0], state[:, :-1, 1] = m, v
+    state[:, -1, 0], state[:, -1, 1] = n, evidence
 
 
 @compiled()
@@ -117,15 +132,14 @@ def _exponentials(z: np.ndarray, sharp: float, out: np.ndarray) -> tuple[float, 
 
 
 @compiled()
-def _conflict_of(
+def _change_of(
     m: np.ndarray, e_z: np.ndarray, sum_z: float, sharp: float, informative: float, e_m: np.ndarray
 ) -> float:
     sum_m, _ = _exponentials(m, sharp, e_m)
     dot = 0.0
     for i in range(len(m)):
         dot += e_m[i] * e_z[i]
-    found = -math.log(max(len(m) * informative * (dot / (sum_m * sum_z)) + 1 - informative, SMALLEST))
-    return found if found > 0 else 0.0
+    return -math.log(max(len(m) * informative * (dot / (sum_m * sum_z)) + 1 - informative, SMALLEST))
 
 
 @compiled()
@@ -154,22 +168,24 @@ def attend(
     w: Weights, state: np.ndarray, answer: np.ndarray, g: np.ndarray,
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
-    a, b, c, d, sharp, informative, t_0, t_1, t_2, t_3, brake, eye = w
-    unit = math.log(classes)
+    a, b, c, d, sharp, informative, t_0, t_1, t_2, t_3, brake, eye, carry = w
+    unit, own_scale = math.log(classes), math.exp(min(max(t_0, -LARGEST_SCALE), LARGEST_SCALE))
     m, v, e_m, e_z = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     for r in range(streams):
         for i in range(classes):
             m[i], v[i] = state[r, i, 0], state[r, i, 1]
-        n = state[r, classes, 0]
+        n, evidence = state[r, classes, 0], state[r, classes, 1]
         for t in range(frames):
             sum_z, weighted = _exponentials(z[r, t], sharp, e_z)
             certain = 1 - (math.log(sum_z) - weighted / sum_z) / unit
-            evidence = 0.0
-            if not missing[r, t]:
-                evidence = _conflict_of(m, e_z, sum_z, sharp, informative, e_m)
+            if missing[r, t]:
+                evidence = 0.0
+            else:
+                evidence = max(0.0, carry * evidence + _change_of(m, e_z, sum_z, sharp, informative, e_m))
             damping = zeta[r, t]
             cap = damping + math.sqrt(damping * damping + 1)
-            turned = math.exp(min(a + b * evidence + c * u[r, t] + d * certain, 700.0))
+            drive = a + b * evidence + c * u[r, t] + d * certain
+            turned = math.exp(min(max(drive, LEAST_DRIVE), LARGEST_DRIVE))
             h = min(0.5 * omega_n[r, t] * dt[r, t] * turned, cap)
             k = 2 / (1 / h + 2 * damping + h)
             share = min(k * h, 1.0)
@@ -178,13 +194,14 @@ def attend(
                 m[i] += k * (v[i] + h * e)
                 v[i] = (1 - brake * share) * (v[i] + k * (e - (2 * damping + h) * v[i]))
             n = (1 - share) * n + 1
-            left = _conflict_of(m, e_z, sum_z, sharp, informative, e_m)
-            scale = math.exp(t_0 - t_1 * left + t_2 * u[r, t] + t_3 * math.log(n))
+            left = max(0.0, _change_of(m, e_z, sum_z, sharp, informative, e_m))
+            exponent = t_0 - t_1 * left + t_2 * u[r, t] + t_3 * math.log(n)
+            scale = math.exp(min(max(exponent, -LARGEST_SCALE), LARGEST_SCALE))
             for i in range(classes):
                 answer[r, t, i] = m[i] * scale
             if eye > 0:
-                _share(answer[r, t], z[r, t], math.exp(t_0), eye, e_m, e_z)
+                _share(answer[r, t], z[r, t], own_scale, eye, e_m, e_z)
             g[r, t] = share
         for i in range(classes):
             state[r, i, 0], state[r, i, 1] = m[i], v[i]
-        state[r, classes, 0] = n
+        state[r, classes, 0], state[r, classes, 1] = n, evidence

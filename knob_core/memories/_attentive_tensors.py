@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from knob_core._arrays.checks import namespace
-from knob_core.memories._attentive_loops import KEPT, Weights
+from knob_core.memories._attentive_loops import KEPT, LARGEST_SCALE, Weights
 from knob_core.memories.base import Remembered
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ OPEN = 1e-6  # where 1 - g is smaller, the memory has no share that single preci
 def start(z: Tensor) -> Tensor:
     """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
     xp = namespace(z)
-    m = xp.cat([z, xp.zeros_like(z[:, :1])], 1)  # (N, K + 1), the last for n
+    m = xp.cat([z, xp.zeros_like(z[:, :1])], 1)  # (N, K + 1), the last for n and l
     return xp.stack([m, xp.zeros_like(m)], -1)
 
 
-def _conflict(m: Tensor, p_z: Tensor, w: Weights) -> Tensor:
-    """l (N,) of memory m (N, K) and a frame's p_z (N, K)."""
+def _change(m: Tensor, p_z: Tensor, w: Weights) -> Tensor:
+    """x (N,) of memory m (N, K) and a frame's p_z (N, K)."""
     xp = namespace(m)
     overlap = (xp.softmax(m * w.sharp, -1) * p_z).sum(-1)
     ratio = m.shape[-1] * w.informative * overlap + (1 - w.informative)
-    return -xp.log(ratio.clamp(xp.finfo(m.dtype).tiny, 1.0))
+    return -xp.log(ratio.clamp(min=xp.finfo(m.dtype).tiny))
 
 
 def _certainty(x: Tensor) -> Tensor:
@@ -56,10 +56,11 @@ def attend(
 ) -> Remembered[Tensor]:
     """z (N, K) logits, u (N,) standardised command, dt (N,) frames, knobs () or (N,), state (N, K + 1, 2)."""
     xp = namespace(z)
-    m, v, n = state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0]
+    m, v, n, evidence = state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0], state[:, -1, 1]
     p_z = xp.softmax(z * w.sharp, -1)
-    drive = w.a + w.b * _conflict(m, p_z, w) + w.c * u + w.d * _certainty(z * w.sharp)
-    turned = xp.exp(drive.clamp(max=LARGEST_EXPONENT))  # (N,) omega / omega_n
+    evidence = (w.carry * evidence + _change(m, p_z, w)).clamp(min=0.0)
+    drive = w.a + w.b * evidence + w.c * u + w.d * _certainty(z * w.sharp)
+    turned = xp.exp(drive.clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT))  # (N,) omega / omega_n
     h = (0.5 * omega_n * dt * turned).clamp(max=zeta + (zeta * zeta + 1) ** 0.5)
     k = 2 / (1 / h + 2 * zeta + h)
     g = (k * h).clamp(max=1.0)
@@ -67,13 +68,15 @@ def attend(
     after = m + k[:, None] * (v + h[:, None] * e)
     v = (1 - w.brake * g)[:, None] * (v + k[:, None] * (e - (2 * zeta + h)[:, None] * v))
     n = (1 - g) * n + 1
-    scale = xp.exp(w.t_0 - w.t_1 * _conflict(after, p_z, w) + w.t_2 * u + w.t_3 * xp.log(n))
+    exponent = w.t_0 - w.t_1 * _change(after, p_z, w).clamp(min=0.0) + w.t_2 * u + w.t_3 * xp.log(n)
+    scale = xp.exp(exponent.clamp(-LARGEST_SCALE, LARGEST_SCALE))
     m_and_n = xp.cat([after, n[:, None]], 1)  # (N, K + 1)
-    v_and_0 = xp.cat([v, xp.zeros_like(n)[:, None]], 1)
+    v_and_l = xp.cat([v, evidence[:, None]], 1)
     answer = after * scale[:, None]
     if w.eye > 0:
-        answer = _shared(answer, z * xp.exp(w.t_0 + xp.zeros_like(n))[:, None], w.eye)
-    return Remembered(answer, g, xp.stack([m_and_n, v_and_0], -1), _memory_side(z, g, after), z)
+        own_scale = xp.exp((w.t_0 + xp.zeros_like(n)).clamp(-LARGEST_SCALE, LARGEST_SCALE))
+        answer = _shared(answer, z * own_scale[:, None], w.eye)
+    return Remembered(answer, g, xp.stack([m_and_n, v_and_l], -1), _memory_side(z, g, after), z)
 
 
 def _memory_side(z: Tensor, g: Tensor, after: Tensor) -> Tensor:

@@ -1,17 +1,21 @@
 """Attentive memory: a frame that contradicts what has been seen turns the operator's own knob up.
 
     z = the frame's fused logits,  p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
-    l     = max(0, -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2])    evidence of a change of content: a log Bayes factor
+    x     = -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2]    a log Bayes factor: has the content changed?
+    l    <- max(0, carry l + x)    evidence of a change
     omega = omega_n exp(a + few / (K-1) + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
     h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
     m <- m + k (v + h e),   v <- (1 - brake g) [v + k (e - (2 zeta + h) v)],   g = k h in (0, 1]
-    p = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = l with the new m,   n <- (1 - g) n + 1
+    p = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = max(0, x) with the new m,   n <- (1 - g) n + 1
     answer = (1 - s) p + s softmax(z exp(t_0)),   s = eye, or what keeps the memory's class on top if that is less
 so m' = g z + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
-is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up. With a
-brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every cut. With an
-eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame disagrees.
-A frame that did not come brings no evidence: the memory goes on to the last frame with l = 0.
+is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up. With
+carry contradiction adds up too: one odd frame does not open the gate, a second one does, and agreement takes evidence
+back. With a brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every
+cut. With an eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame
+disagrees.
+A frame that did not come brings no evidence, and what had been gathered is gone: the memory goes on to the last frame
+with l = 0.
 """
 
 from __future__ import annotations
@@ -26,14 +30,15 @@ from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
 from knob_core._arrays.checks import PerStream, namespace
 from knob_core.memories import _attentive_tensors as tensors
-from knob_core.memories._attentive_loops import Weights, attend, certainty
+from knob_core.memories._attentive_loops import Weights, attend, certainty, turned_by
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 LIMIT = 100.0  # no weight is larger in size
-RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT), "eps": (0.0, 1.0), "brake": (0.0, 1.0), "eye": (0.0, 1.0)}
+RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT)}
+RANGES |= dict.fromkeys(("eps", "brake", "eye", "carry"), (0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Attentive(Memory):
     t_3: float = 0.0  # confidence with agreement
     brake: float = 0.0  # share of its speed that the memory loses where the gate opens
     eye: float = 0.0  # share of the frame's own probabilities in the answer
+    carry: float = 0.0  # share of the evidence that stays for the next frame
     few: float = 0.0  # how much more alert with few classes, where a doubtful frame contradicts little
     u_mean: float = 0.0  # of u_star
     u_scale: float = 1.0
@@ -91,7 +97,7 @@ class Attentive(Memory):
     # Frames
 
     def at_rest(self, streams: int, classes: int) -> np.ndarray:
-        """(N, K + 1, 2): [m, v] per class, and [n, 0] last."""
+        """(N, K + 1, 2): [m, v] per class, and [n, l] last."""
         return np.zeros((streams, classes + 1, 2))
 
     def start(self, z: np.ndarray) -> np.ndarray:
@@ -154,13 +160,14 @@ class Attentive(Memory):
         held, state = Inputs(*(x[late] for x in held)), state.copy()
         z = fused(held)
         drive = self._alert(z.shape[-1]) + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(base * np.exp(np.minimum(drive, 700.0)), 2 * largest_h(damping) / dt[late])  # (n,)
+        omega = np.minimum(base * turned_by(drive), 2 * largest_h(damping) / dt[late])  # (n,)
         moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1], self.brake)  # fmt: skip
         share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
         state[late, :-1] = moved
         state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
+        state[late, -1, 1] = 0.0
         return state
 
     def _alert(self, classes: int) -> float:
@@ -170,7 +177,7 @@ class Attentive(Memory):
     def weights(self, classes: int) -> Weights:
         """As the loops take them, for so many classes."""
         turn, answer = (self._alert(classes), self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
-        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye)
+        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye, self.carry)
 
 
 # For a model that nobody fitted: at the home setting hardly slower than the model alone, whatever it is; calm where

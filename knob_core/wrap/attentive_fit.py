@@ -1,6 +1,6 @@
 """Fit attentive memory to labelled streams: weights, knobs and temperature together, by the likelihood.
 
-min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3, eye) of  mean NLL + |x - x_0|^2 / (2 frames)
+min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3, eye, carry) of  mean NLL + |x - x_0|^2 / (2 frames)
 x are the parameters on a scale of order one (logs of what is positive); the second term is a standard normal prior
 around the start, so it fades as frames come in. Slopes by differences: an evaluation is one compiled run.
 """
@@ -23,7 +23,7 @@ LOGS = ("zeta", "omega_n", "tau", "eps")  # positive: fitted as logarithms
 LIMITS = {  # of what is fitted; wide, and the same for everybody
     "zeta": (0.2, 3.0), "omega_n": (0.01, 3.0), "b": (0.0, 8.0), "c": (-3.0, 3.0), "d": (-3.0, 8.0), "tau": (0.2, 5.0),
     "eps": (1e-4, 0.3), "t_0": (-2.0, 2.0), "t_1": (0.0, 8.0), "t_2": (-2.0, 2.0), "t_3": (-1.0, 1.0),
-    "eye": (0.0, 0.8),
+    "eye": (0.0, 0.8), "carry": (0.0, 1.0),
 }  # fmt: skip
 WITH_COMMAND = ("c", "t_2")  # mean nothing without u*
 

@@ -32,9 +32,15 @@ from knob_core.settings import Settings
 from knob_core.tuning import space
 from knob_core.tuning.search import minimise
 from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
+from knob_core.wrap.command import Command, observe
 
-EYE = 0.3  # share of the frame in the answer, at the start
-STARTS = ((1.0, 0.4, 2.5), (1.0, 1.5, 2.5), (2.0, 0.1, 1.0))  # zeta, omega_n, b
+FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3)
+STARTS = (
+    Setting(1.0, 0.4, FROM),
+    Setting(1.0, 1.5, FROM),
+    Setting(2.0, 0.1, replace(FROM, b=1.0)),
+    Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
+)
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
@@ -90,6 +96,7 @@ def fit(
     labels: Any,  # (R,) or (R, T) classes, -1 where unknown
     max_delay: float = math.inf,  # frames, mean, until a new class is shown
     u_star: Any = None,  # (R, T) the network's command, where there is one
+    command: Command | None = None,  # what makes it of two branches without one, as in `wrap.two_branch`
     rivals: Mapping[str, type[Filter]] | None = None,  # None: the strong ones; {}: none
     seed: int = 0,
     progress: Progress | None = None,
@@ -97,7 +104,7 @@ def fit(
     """The best setting that keeps the limit, and what it and others do on streams that they were not fitted on."""
     if not max_delay > 0:
         raise ValueError(f"max_delay is {max_delay!r}, expected a number of frames > 0")
-    streams, standard = _streams(z_static, z_dyn, labels, u_star)
+    streams, standard = _streams(z_static, z_dyn, labels, u_star, command)
     rivals = _strong() if rivals is None else rivals
     say = progress or (lambda part, what: None)
     say(0.0, "fitting")
@@ -147,8 +154,7 @@ def _choose(streams: Labelled, max_delay: float) -> Setting:
 
 def _pool(streams: Labelled) -> list[tuple[Setting, float]]:
     """Settings and their NLL, whatever the limit: the best fit, ever faster ones, and one that remembers nothing."""
-    starts = (Setting(zeta, omega_n, Attentive(a=0.0, b=b, brake=1.0, eye=EYE)) for zeta, omega_n, b in STARTS)
-    best, nll = min((fit_nll(streams, start) for start in starts), key=lambda found: found[1])
+    best, nll = min((fit_nll(streams, start) for start in STARTS), key=lambda found: found[1])
     found, omega_n = [(best, nll)], best.omega_n * FASTER
     while omega_n <= LIMITS["omega_n"][1] * 2:
         found.append(fit_nll(streams, best.put(omega_n=omega_n), ("t_0",)))
@@ -246,7 +252,9 @@ def _row(name: str, streams: Labelled, answer: np.ndarray) -> Row:
 # What comes in
 
 
-def _streams(z_static: Any, z_dyn: Any, labels: Any, u_star: Any) -> tuple[Labelled, dict[str, float]]:
+def _streams(
+    z_static: Any, z_dyn: Any, labels: Any, u_star: Any, command: Command | None
+) -> tuple[Labelled, dict[str, float]]:
     """The frames' own logits with labels (R, T), and how u_star was standardised."""
     z = np.asarray(z_static, np.float64)
     other = z if z_dyn is None else np.asarray(z_dyn, np.float64)
@@ -258,9 +266,10 @@ def _streams(z_static: Any, z_dyn: Any, labels: Any, u_star: Any) -> tuple[Label
     require_finite("z_static", z)
     require_finite("z_dyn", other)
     target = _labels(labels, z.shape)
-    if u_star is None:
-        return Labelled(z if z_dyn is None else (z + other) / 2, target), {}
-    u = np.asarray(u_star, np.float64)
+    if z_dyn is None and u_star is None:
+        return Labelled(z, target), {}
+    command = command or Command()
+    u = command(observe(z, command), other) if u_star is None else np.asarray(u_star, np.float64)
     if u.shape != z.shape[:2] or not np.isfinite(u).all():
         raise ValueError(f"u_star has shape {u.shape}, expected finite numbers of shape {z.shape[:2]}")
     standard = {"u_mean": float(u.mean()), "u_scale": max(float(u.std()), 1e-3)}

@@ -20,8 +20,8 @@ from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml
 
 WEIGHTS = Attentive(
-    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3, u_mean=0.4,
-    u_scale=0.8,
+    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3, carry=0.7,
+    u_mean=0.4, u_scale=0.8,
 )  # fmt: skip
 
 
@@ -45,21 +45,22 @@ def by_hand(z: np.ndarray, u: np.ndarray, zeta: float, omega_n: float, w: Attent
     def softmax(x: np.ndarray) -> np.ndarray:
         return np.exp(x - x.max()) / np.exp(x - x.max()).sum()
 
-    def conflict(m: np.ndarray, frame: np.ndarray) -> float:
-        told = (1 - w.eps) ** 2
-        return max(0.0, -np.log(len(m) * told * softmax(m / w.tau) @ softmax(frame / w.tau) + 1 - told))
+    def change(m: np.ndarray, frame: np.ndarray) -> float:
+        both = (1 - w.eps) ** 2
+        return -np.log(len(m) * both * softmax(m / w.tau) @ softmax(frame / w.tau) + 1 - both)
 
-    m, v, n, answers, gates = z[0].copy(), np.zeros(len(z[0])), 0.0, [], []
+    m, v, n, evidence, answers, gates = z[0].copy(), np.zeros(len(z[0])), 0.0, 0.0, [], []
     for frame, command in zip(z, (u - w.u_mean) / w.u_scale, strict=True):
         p = softmax(frame / w.tau)
         certain = 1 + (p * np.log(p)).sum() / np.log(len(p))
-        omega = omega_n * np.exp(w.a + w.b * conflict(m, frame) + w.c * command + w.d * certain)
+        evidence = max(0.0, w.carry * evidence + change(m, frame))
+        omega = omega_n * np.exp(w.a + w.b * evidence + w.c * command + w.d * certain)
         h = min(omega / 2, zeta + np.sqrt(zeta**2 + 1))
         k = 2 / (1 / h + 2 * zeta + h)
         e = frame - m
         m, v = m + k * (v + h * e), (1 - w.brake * k * h) * (v + k * (e - (2 * zeta + h) * v))
         n = (1 - k * h) * n + 1
-        p_m = softmax(m * np.exp(w.t_0 - w.t_1 * conflict(m, frame) + w.t_2 * command + w.t_3 * np.log(n)))
+        p_m = softmax(m * np.exp(w.t_0 - w.t_1 * max(0.0, change(m, frame)) + w.t_2 * command + w.t_3 * np.log(n)))
         p_z, top = softmax(frame * np.exp(w.t_0)), int(m.argmax())
         shares = [(p_m[top] - p_m[j]) / (p_m[top] - p_m[j] + p_z[j] - p_z[top]) for j in np.flatnonzero(p_z > p_z[top])]
         share = min([w.eye, *(0.95 * tie for tie in shares)])
@@ -138,6 +139,17 @@ def test_contradiction_opens_the_gate_and_agreement_leaves_it_shut() -> None:
     assert found.z[0, 20].argmax() == 1
     calm = Attentive(a=0.0, b=0.0).run_logits(z, 1.0, 0.1)
     assert calm.z[0, 25].argmax() == 0  # without evidence the old class stays for long
+
+
+def test_with_carry_a_second_odd_frame_opens_the_gate_and_a_first_one_does_not() -> None:
+    classes = np.array([0] * 10 + [1] + [0] * 25 + [1] * 5)  # one frame of another class, later a change to it
+    weights = Attentive(a=0.0, b=1.0, eps=0.05, carry=1.0)
+    found = weights.run_logits(6 * np.eye(3)[classes][None], 1.0, 0.1)
+    assert found.g[0, 10] < 0.1 and found.g[0, 11] < 0.02  # agreement takes the evidence back
+    assert found.g[0, 36] < 0.1 and found.g[0, 37] > 0.4
+    assert found.z[0, [10, 36, 37]].argmax(-1).tolist() == [0, 0, 1]
+    alone = replace(weights, carry=0.0).run_logits(6 * np.eye(3)[classes][None], 1.0, 0.1)
+    assert alone.g[0, 36:].max() < 0.1  # each frame by itself
 
 
 @pytest.mark.parametrize("form", [attend, attend.numpy_form])
@@ -278,3 +290,20 @@ def test_a_million_frames_do_not_drift() -> None:
         state = WEIGHTS.run_logits(z, 0.7, 0.4, state).state
     fresh = WEIGHTS.run_logits(z[:, -2000:], 0.7, 0.4).state
     np.testing.assert_allclose(state, fresh, atol=1e-9)
+
+
+def test_no_command_makes_an_answer_that_is_no_number() -> None:
+    frames = stream()
+    wild = replace(WEIGHTS, c=5.0, t_2=5.0)
+    for u in (1e6, -1e6):
+        found = wild.run(frames._replace(u_star=np.full_like(frames.u_star, u)), 0.7, 0.4)
+        assert np.isfinite(metrics.softmax(found.z)).all() and np.isfinite(found.state).all()
+        held, no = one(frames._replace(u_star=np.full_like(frames.u_star, u)), 20), np.zeros(4, bool)
+        after = wild.advance(held, Gap(held, np.full(4, 5.0), no, no), 0.7, 0.4, found.state)
+        assert np.isfinite(metrics.softmax(after.z)).all()
+
+
+def test_the_class_stays_the_memory_s_however_modest_conflict_makes_it() -> None:
+    z = np.array([[[0.0, 0.0, 15.0, 0.0]] * 3 + [[15.0, 0.0, 0.0, 0.0]]])
+    answer = Attentive(a=-9.0, b=0.0, eps=1e-4, t_1=5.0).run_logits(z, 1.0, 0.1).z[0, 3]
+    assert metrics.softmax(answer).argmax() == 2

@@ -10,7 +10,7 @@ from knob_core.memories import OFF, PLAIN, Attentive, Gap, Inputs, _attentive_te
 from knob_core.memories._attentive_loops import Weights
 
 WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3,
-                    few=0.5, u_mean=0.4, u_scale=0.8)  # fmt: skip
+                    carry=0.7, few=0.5, u_mean=0.4, u_scale=0.8)  # fmt: skip
 MEMORIES = {
     "off": OFF,
     "plain": PLAIN,
@@ -77,8 +77,8 @@ def test_logits_too_far_apart_for_the_number_format_stay_finite() -> None:
 
 
 def answer(values: torch.Tensor) -> torch.Tensor:
-    """The logits after four frames, of weights (12,), zeta and omega_n."""
-    weights, zeta, omega_n = Weights(*values[:12]), values[12], values[13]
+    """The logits after four frames, of weights (13,), zeta and omega_n."""
+    weights, zeta, omega_n = Weights(*values[:13]), values[13], values[14]
     state, one = None, torch.ones(3, dtype=torch.float64)
     for now in stream(4, seed=2):
         z, u = torch.from_numpy(now.z_dyn), torch.from_numpy(now.u_star)
@@ -90,7 +90,7 @@ def answer(values: torch.Tensor) -> torch.Tensor:
 
 def test_gradients_reach_weights_and_knobs() -> None:
     values = torch.tensor(
-        [-2.0, 0.5, 0.7, 0.4, 1.1, 0.98, 0.1, 1.0, 0.2, 0.3, 0.5, 0.3, 0.8, 0.2],
+        [-2.0, 0.5, 0.7, 0.4, 1.1, 0.98, 0.1, 1.0, 0.2, 0.3, 0.5, 0.3, 0.6, 0.8, 0.2],
         dtype=torch.float64,
         requires_grad=True,
     )

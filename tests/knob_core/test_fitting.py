@@ -11,8 +11,9 @@ from knob_core import wrap
 from knob_core.memories import Attentive
 from knob_core.rivals import RIVALS
 from knob_core.runtime import KnobStream
-from knob_core.settings import from_toml, to_toml
+from knob_core.settings import Settings, from_toml, to_toml
 from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
+from knob_core.wrap.command import Command
 from knob_core.wrap.fitting import Fit, fit, lag
 
 
@@ -100,6 +101,16 @@ def test_streams_without_any_label_are_left_out_of_the_judging() -> None:
 
 
 @pytest.mark.slow
+def test_two_branches_without_a_command_are_judged_as_the_runtime_mixes_them() -> None:
+    z, labels = changing(paths=4, frames=60)
+    z_dyn = np.random.default_rng(5).normal(0, 2, z.shape) + 2.0 * np.eye(4)[labels]
+    command = Command(weights=(1.0, -2.0, 1.0, -3.0))
+    off = fit(z, z_dyn, labels, rivals={}, command=command).table[1]
+    stream = KnobStream(wrap.two_branch(command=command), settings=Settings(on=False))
+    p = np.stack([stream.step((z[:, t], z_dyn[:, t])).probabilities for t in range(z.shape[1])], 1)
+    assert off.nll == pytest.approx(-np.log(np.take_along_axis(p, labels[..., None], 2)).mean(), abs=1e-9)
+
+
 def test_a_command_is_used_where_there_is_one() -> None:
     """u* tells which frames are good; a fit that may use it does better than one that may not."""
     z, labels = changing(4, noise=1.0)
