@@ -116,7 +116,7 @@ def tally(
             for j in range(lanes):
                 if first[j] < length[s]:
                     t = begin + first[j]
-                    excess[j] -= predicted[r, t, j] != predicted[r, t - 1, j]
+                    excess[j] -= both_known[r, t] and predicted[r, t, j] != predicted[r, t - 1, j]
         if counted[s]:
             for j in range(lanes):
                 delays[cut, j] = first[j]

@@ -1,7 +1,8 @@
 """What R streams of T frames really showed: stretches of one picture, and the cuts between them.
 
 A stretch is a run of frames with one picture and one class; it ends at the next cut or with the stream. A cut is the
-first frame of a stretch that is not the stream's first. A cut is recognisable where the bare model, frame by frame,
+first frame of a stretch that is not the stream's first; where frames without a label lie between two classes, it is
+the first frame of the second. A cut is recognisable where the bare model, frame by frame,
 gives the stretch's class in at least half of the stretch's frames: nobody can follow what nobody sees.
 Prepared once for a set of streams, then used for any number of answers (`knob_core.measures.change`).
 """
@@ -64,10 +65,11 @@ def truth(labels: np.ndarray, bare: np.ndarray, content: np.ndarray | None = Non
     start = np.flatnonzero(begins)  # (N,)
     length = np.diff(start, append=labels.size)
     label, first = labels.ravel()[start], start % frames == 0
-    before = labels.ravel()[start - 1]  # of a stream's first stretch another stream's, not used
+    before = last_known(labels).ravel()[start - 1]  # of a stream's first stretch another stream's, not used
     changed = ~first & (label >= 0) & (before >= 0) & (label != before)
     recognised = 2 * np.add.reduceat((bare == labels).ravel().astype(np.int64), start) >= length
-    counted = ~first & (label >= 0) & (before >= 0) & recognised & (changed | same_class)
+    another_picture = ~first & (label >= 0) & (labels.ravel()[start - 1] >= 0)
+    counted = (changed | (another_picture & same_class)) & recognised
     known = labels >= 0
     both_known = known.copy()
     both_known[:, 0], both_known[:, 1:] = False, known[:, 1:] & known[:, :-1]
@@ -75,6 +77,12 @@ def truth(labels: np.ndarray, bare: np.ndarray, content: np.ndarray | None = Non
         labels, start, length, start // frames, changed, counted,
         frames_left(start, length, labels.shape), both_known,
     )  # fmt: skip
+
+
+def last_known(labels: np.ndarray) -> np.ndarray:
+    """(R, T) the newest known class of a stream up to each frame; -1 before the first."""
+    place = np.where(labels >= 0, np.arange(labels.shape[1]), 0)
+    return np.take_along_axis(labels, np.maximum.accumulate(place, axis=1), axis=1)
 
 
 def frames_left(start: np.ndarray, length: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

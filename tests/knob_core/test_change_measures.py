@@ -146,6 +146,12 @@ def test_unknown_frames_are_not_counted() -> None:
     assert math.isnan(unknown.excess_flips) and math.isnan(unknown.false_alarms)
 
 
+def test_an_answer_that_follows_over_frames_without_a_label_is_not_at_fault() -> None:
+    labels = np.array([[0, 0, 0, -1, -1, 1, 1, 1, 1, 1]])
+    found = counts([[0, 0, 0, 0, 0, 0, 0, 1, 1, 1]], labels)
+    assert found.excess.tolist() == [0] and found.delays.tolist() == [2]
+
+
 def by_hand(predicted: np.ndarray, labels: np.ndarray, content: np.ndarray, bare: np.ndarray) -> dict[str, list]:
     """One stream, frame by frame."""
     frames, credited, delays, never = len(labels), [], [], 0

@@ -39,11 +39,12 @@ def test_half_of_a_picture_s_frames_must_be_recognised(bare: list[int], recognis
     assert known.changed.sum() == 1  # the class changes, whoever sees it
 
 
-def test_unknown_classes_are_no_cuts_and_no_steps() -> None:
-    labels = np.array([[0, 0, -1, -1, 1, 1]])
-    known = truth(labels, np.array([[0, 0, 0, 1, 1, 1]]))
-    assert not known.changed.any() and not known.counted.any()
-    np.testing.assert_array_equal(known.both_known, [[False, True, False, False, False, True]])
+def test_frames_without_a_label_are_no_steps_and_a_class_that_is_another_after_them_is_a_cut() -> None:
+    labels = np.array([[0, 0, -1, -1, 1, 1], [-1, 0, -1, -1, 0, 0]])
+    known = truth(labels, np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 0]]))
+    np.testing.assert_array_equal(known.start[known.changed], [4])
+    np.testing.assert_array_equal(known.counted, known.changed)  # the second stream shows one class throughout
+    np.testing.assert_array_equal(known.both_known[0], [False, True, False, False, False, True])
 
 
 @pytest.mark.parametrize(
