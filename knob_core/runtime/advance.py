@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from knob_core import gates
+from knob_core._arrays import ruled_out
 from knob_core.gates import Gate
 from knob_core.memories import PLAIN, Attentive, Gap, Inputs
-from knob_core.runtime import ruled_out
 from knob_core.runtime.answer import Answer, answer
 from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.runtime.state import State

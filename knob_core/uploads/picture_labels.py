@@ -15,6 +15,7 @@ from knob_core.uploads.labels import UNKNOWN, class_number
 from knob_core.uploads.limits import MAX_CLASSES
 
 LABELS = "labels.csv"
+LONGEST_NUMBER = 9  # digits of a frame's
 MOST_CELLS = 100  # a file's name may have commas in it
 
 
@@ -35,7 +36,7 @@ def read_labels(
             said = text.delimiter.join(cells)[:60]
             wanted = "`frame,label`" if by_frame else "`file,label`"
             raise ValueError(f"{text.where(line)}: {said!r}, expected {wanted} with a class name or number")
-        if by_frame and not (key.isdecimal() and int(key[:9]) < len(names)):
+        if by_frame and not (key.isdecimal() and len(key) <= LONGEST_NUMBER and int(key) < len(names)):
             raise ValueError(f"{text.where(line)}: {key[:40]!r} is no frame, expected 0 to {len(names) - 1}")
         key = str(int(key)) if by_frame else key
         if key in known:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from knob_core._arrays.ruled_out import FAR, finite
+
 LARGEST = 1e6  # more than any logit
 TOLERANCE = 0.01  # by which rows of probabilities may miss 1: they are often rounded
-LEAST = 1e-6  # probability of a class that was ruled out
+LEAST = 1e-6  # a probability below it counts as this much
 
 
 def as_logits(name: str, key: str, z: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -36,11 +38,11 @@ def require_finite(name: str, key: str, x: np.ndarray, allowed: np.ndarray | Non
 
 
 def _raised(name: str, key: str, z: np.ndarray, ruled_out: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """-inf as a logit that leaves the class a probability of LEAST at most."""
+    """-inf as the runtime takes it."""
     if (all_out := ruled_out.all(axis=-1)).any():
         index = tuple(int(i) for i in np.argwhere(all_out)[0])
         raise ValueError(f"{name}: {key} is -inf for every class at index {index}, expected a number for one at least")
-    known = np.where(ruled_out, np.inf, z)
-    floor = np.minimum(known.min(axis=-1), z.max(axis=-1) + np.log(LEAST))  # (R, T)
-    note = f"{int(ruled_out.sum()):,} of {z.size:,} numbers in {key} are -inf: they become the smallest logit of their "
-    return np.where(ruled_out, floor[..., None], z), (f"{note}frame, or less, so that their probability is {LEAST:g}.",)
+    note = (
+        f"{int(ruled_out.sum()):,} of {z.size:,} numbers in {key} are -inf: they become {FAR:g} less than the smallest "
+    )
+    return finite(z), (f"{note}other logit of their frame.",)

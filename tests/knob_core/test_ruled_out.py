@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from knob_core import wrap
+from knob_core._arrays.ruled_out import FAR, finite
 from knob_core.runtime import KnobStream
-from knob_core.runtime.ruled_out import FAR, finite
 from knob_core.wrap.command import Command
 
 

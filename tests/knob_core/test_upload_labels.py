@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from knob_core._arrays.ruled_out import finite
 from knob_core.response import respond
 from knob_core.settings import Settings
 from knob_core.uploads import read_logits, read_pictures
@@ -190,10 +191,10 @@ def test_each_branch_is_judged_on_its_own():
     assert len(got.notes) == 1 and "z_static" in got.notes[0]
 
 
-def test_a_class_that_was_ruled_out_gets_a_small_probability():
+def test_a_class_that_was_ruled_out_is_taken_as_the_runtime_takes_it():
     z = np.array([[2.0, 1.0, -np.inf], [2.0, -30.0, -np.inf]])
     got = read_logits("a.npz", npz(logits=z))
-    np.testing.assert_allclose(got.z_static[0, :, 2], [2 + np.log(1e-6), -30.0])
+    np.testing.assert_array_equal(got.z_static[0], finite(z))
     assert "2 of 6 numbers in logits are -inf" in got.notes[0]
     assert read_logits("a.csv", b"a,b,c\n2,1,-inf\n2,-30,-inf\n").z_static.tolist() == got.z_static.tolist()
 
@@ -218,3 +219,9 @@ def test_one_stream_has_a_limit_of_its_own():
     with pytest.raises(ValueError, match=r"2,001 frames x 1,000 classes .* expected at most 2,000,000: .*2,000 of"):
         read_logits("a.npz", npz(logits=np.zeros((frames + 1, 1000), np.int8)))
     assert read_logits("a.npz", npz(logits=np.zeros((2, frames, 1000), np.int8))).z_dyn.shape[0] == 2
+
+
+@pytest.mark.parametrize("frame", ["3", "000000000999", "1" + 5000 * "0"])
+def test_a_frame_that_is_not_there_is_refused_by_its_line(frame: str):
+    with pytest.raises(ValueError, match=r"labels.csv, line 2: '.{1,40}' is no frame, expected 0 to 2"):
+        read_labels(f"frame,label\n{frame},1\n".encode(), ["a", "b", "c"], ["x", "y"])

@@ -11,11 +11,11 @@ FAR = 30.0  # exp(-30) is 1e-13
 
 
 def finite(z: np.ndarray) -> np.ndarray:
-    """Logits (N, K); rows with NaN or +inf, or without a finite logit, stay as they are."""
+    """Logits (..., K); frames with NaN or +inf, or without a finite logit, stay as they are."""
     out: np.ndarray = z == -np.inf
-    rest_known = np.all(np.isfinite(np.where(out, 0.0, z)), axis=1)  # (N,)
-    rows: np.ndarray = out.any(axis=1) & ~out.all(axis=1) & rest_known
+    rest_known = np.all(np.isfinite(np.where(out, 0.0, z)), axis=-1)  # (...)
+    rows: np.ndarray = out.any(axis=-1) & ~out.all(axis=-1) & rest_known
     if not rows.any():
         return z
-    lowest = np.where(out, np.inf, z).min(axis=1, keepdims=True)  # (N, 1)
-    return np.where(rows[:, None] & out, lowest - FAR, z)
+    lowest = np.where(out, np.inf, z).min(axis=-1, keepdims=True)  # (..., 1)
+    return np.where(rows[..., None] & out, lowest - FAR, z)
