@@ -86,6 +86,10 @@ def compare(
     streams = numbers.pop()
     times = np.random.default_rng(seed).multinomial(streams, np.full(streams, 1 / streams), size=draws)
     drawn = np.concatenate([np.ones((1, streams)), times])  # (1 + B, R)
+    counted = np.min([drawn @ m.cuts for m in measured.values()], axis=0) > 0  # a draw without a cut has no delay
+    if not counted[0]:
+        raise ValueError("no stream has a cut that the model recognises, expected some: there is no delay")
+    drawn = drawn[counted]
     return Comparison(tuple(delays), {name: _row(m, drawn, delays) for name, m in measured.items()})
 
 

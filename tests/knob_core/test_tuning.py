@@ -42,10 +42,11 @@ def two_streams() -> Streams:
     return Streams(z, labels)
 
 
-def made(delay: list, excess: list, nll: list) -> Measured:
-    """Settings over streams with one cut, 100 steps and one frame each."""
+def made(delay: list, excess: list, nll: list, cuts: list | None = None) -> Measured:
+    """Settings over streams with one cut (unless given), 100 steps and one frame each."""
     ones = np.ones(np.shape(delay)[1])
-    return Measured(np.ones(len(delay)), *(np.array(x, float) for x in (delay, excess, nll)), ones, 100 * ones, ones)
+    arrays = (np.array(x, float) for x in (delay, excess, nll))
+    return Measured(np.ones(len(delay)), *arrays, ones if cuts is None else np.array(cuts, float), 100 * ones, ones)
 
 
 def test_one_setting_by_hand() -> None:
@@ -156,6 +157,15 @@ def test_a_comparison_by_hand() -> None:
     less = result.difference("calm", "other")
     assert np.allclose(less.value, -1)
     assert np.allclose([less.low, less.high], -1)  # paired: streams differ, the difference does not
+
+
+def test_streams_without_a_cut_may_be_among_them_but_not_alone() -> None:
+    one_cut = made([[2, 0, 0, 0, 0]], [[1, 2, 0, 1, 0]], [[0.5] * 5], cuts=[1, 0, 0, 0, 0])
+    result = compare({"a": one_cut}, delays=(2.0,), draws=200)
+    assert np.isfinite(result.interval("a").low).all()
+    none = made([[0, 0]], [[1, 2]], [[0.5, 0.5]], cuts=[0, 0])
+    with pytest.raises(ValueError, match="no stream has a cut that the model recognises"):
+        compare({"a": none}, delays=(2.0,), draws=20)
 
 
 def test_drawings_are_of_whole_streams_and_known_by_their_seed() -> None:
