@@ -45,14 +45,15 @@ def respond(
     method: str = methods.DEFAULT,
     state: ResponseState | None = None,
     attentive: Attentive | None = None,
+    reset_reference: float | None = None,
 ) -> tuple[Response, ResponseState]:
     """Run the stream from `state` (None: at rest) with the knobs held still.
 
     Given a state (at first `ResponseState()`), gate and memories go on behind switches, as in `knob_core.runtime`;
-    for a whole stream at once that would be work for nothing. `attentive` are the weights that belong to the model;
-    the settings' own come first.
+    for a whole stream at once that would be work for nothing. `attentive` and `reset_reference` belong to the model:
+    its weights (the settings' own come first), and the form of its Reset Mode (`knob_core.gates`).
     """
-    kind, knobs = methods.get(method).gate, (settings.zeta, settings.omega_n)
+    kind, knobs = methods.get(method).gate.normalised(reset_reference), (settings.zeta, settings.omega_n)
     u, g, gate_state = _gate(kind, branches.u_star, settings, state)
     g_now = kind.without_inertia.reset(branches.u_star, *knobs)[1]
     frames = Inputs(branches.z_static, branches.z_dyn, branches.u_star, g, g_now)
@@ -68,9 +69,11 @@ def respond(
     return response, ResponseState(gate_state, after.get(PLAIN.name), after.get(Attentive.name))
 
 
-def gate_alone(u_star: np.ndarray, settings: Settings, method: str = methods.DEFAULT) -> np.ndarray:
+def gate_alone(
+    u_star: np.ndarray, settings: Settings, method: str = methods.DEFAULT, reset_reference: float | None = None
+) -> np.ndarray:
     """u (R, T) of the gate from rest, as in `respond`, without the answers that it leads to."""
-    return _gate(methods.get(method).gate, u_star, settings, None).u
+    return _gate(methods.get(method).gate.normalised(reset_reference), u_star, settings, None).u
 
 
 def _past(memory: Memory, state: ResponseState | None) -> np.ndarray | None:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from knob_core import checkpoint, files, fusion
+from knob_core import assets, checkpoint, files, fusion
 from knob_core import settings as settings_file
 from knob_core.gates import Gate
 from knob_core.memories import OFF, PLAIN, Attentive, Inputs
@@ -107,7 +107,8 @@ def about(model: GatedClassifier, settings: Settings = HOME) -> dict[str, Any]:
     trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
     size = {"method": model.method, "width": model.width, "num_classes": model.num_classes}
     constants = {"attentive": weights_of(model, settings).to_dict(), "temperature": settings.temperature}
-    return {**size, **trained, "memory_kinds": list(KINDS), **constants}
+    form = {} if model.reset_reference is None else {"reset_reference": model.reset_reference}
+    return {**size, **trained, **form, "memory_kinds": list(KINDS), **constants}
 
 
 def trace(model: GatedClassifier, settings: Settings = HOME) -> torch.export.ExportedProgram:
@@ -210,24 +211,25 @@ def largest_difference(
 
 
 def export(
-    source: Path, out: Path, formats: Sequence[str] = tuple(FORMATS), settings: Settings = HOME
+    name: str | Path, out: Path, formats: Sequence[str] = tuple(FORMATS), settings: Settings = HOME
 ) -> dict[Path, float]:
-    """Write and verify; a file that does not agree with the model is not kept."""
+    """Write and verify a shipped model, by its name, or a checkpoint; a file that does not agree is not kept."""
+    source = Path(assets.checkpoint(name))
     model = checkpoint.load(source)
     written = {}
-    for name in formats:
-        suffix, write, run = FORMATS[name]
+    for kind in formats:
+        suffix, write, run = FORMATS[kind]
         path = out / f"{source.stem}{suffix}"
         with files.replacing(path) as temporary:
             write(model, temporary, settings)
             difference = largest_difference(model, run(temporary), settings=settings)
             if not difference <= TOLERANCE:
-                raise ValueError(f"{name}: probabilities differ by {difference:.1e}, allowed {TOLERANCE:g}")
+                raise ValueError(f"{kind}: probabilities differ by {difference:.1e}, allowed {TOLERANCE:g}")
         written[path] = difference
     return written
 
 
-def work(source: Path, out: Path, formats: Sequence[str], settings: Path | None) -> None:
+def work(source: str, out: Path, formats: Sequence[str], settings: Path | None) -> None:
     constants = settings_file.load(settings) if settings else HOME
     for path, difference in export(source, out, formats, constants).items():
         print(f"{path}: agrees with the model to {difference:.1e} in probability")
@@ -235,11 +237,11 @@ def work(source: Path, out: Path, formats: Sequence[str], settings: Path | None)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.export", __doc__)
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoint", help="its path, or the name of a shipped model")
     parser.add_argument("--out", type=Path, default=Path("exported"), help="folder, default: %(default)s")
     parser.add_argument("--format", choices=FORMATS, nargs="+", default=list(FORMATS))
-    told = "settings file whose temperature and weights of attentive memory go into the files"
-    parser.add_argument("--settings", type=Path, default=None, metavar="FILE", help=told)
+    help = "settings file whose temperature and weights of attentive memory go into the files"
+    parser.add_argument("--settings", type=Path, default=None, metavar="FILE", help=help)
     given = parser.parse_args(arguments)
     return commands.run("train.export", lambda: work(given.checkpoint, given.out, given.format, given.settings))
 

@@ -37,10 +37,14 @@ class ManySettings:
         method: str = methods.DEFAULT,
         attentive: Attentive | None = None,
         same_class: bool = True,
+        reset_reference: float | None = None,
     ) -> None:
-        """`settings` says all but the knobs: memory, mode, weights; `attentive` are the model's own weights."""
+        """`settings` says all but the knobs: memory, mode, weights.
+
+        `attentive` are the model's own weights, `reset_reference` the form of its Reset Mode (`knob_core.gates`).
+        """
         settings = settings or Settings()
-        self.gate: Gate = methods.get(method).gate
+        self.gate: Gate = methods.get(method).gate.normalised(reset_reference)
         self.reset = settings.mode == "reset" or not settings.on
         if not settings.on:
             self.gate = self.gate.without_inertia

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
+from knob_core.maps.many_settings import ManySettings
 from knob_core.methods import METHODS
 from knob_core.response import ResponseState, gate_alone, respond
+from knob_core.runtime import KnobStream
+from knob_core.runtime.sources import gate_of, source_of
 from knob_core.settings import Settings
 
 
@@ -120,3 +123,18 @@ def test_a_temperature_changes_how_sure_and_not_what(setting: dict[str, Any]) ->
     np.testing.assert_allclose(modest.probabilities, metrics.softmax(np.log(plain.probabilities) / 2.5), atol=1e-6)
     assert (modest.p_max < plain.p_max).all()
     np.testing.assert_array_equal(plain.g, modest.g)
+
+
+def test_reset_mode_of_a_shipped_model_is_the_runtime_s() -> None:
+    """Its form is the model's: one step from rest is the gate that the model was trained through."""
+    source = source_of("knob-ode-s0", "cpu")
+    stream = KnobStream(source, settings=Settings(mode="reset", memory="off"))
+    pictures = np.random.default_rng(0).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
+    answer = stream.step(pictures)
+    branch, reference = source(pictures), gate_of(source).reference
+    assert reference is not None
+    b = Branches(*(x[:, None] for x in branch), np.zeros(4, int), np.zeros(1))
+    response, _ = respond(b, stream.settings, reset_reference=reference)
+    np.testing.assert_allclose(response.g[:, 0], answer.g, atol=1e-6)
+    many = ManySettings(b, stream.settings, reset_reference=reference).measure(np.array([1.0]), np.array([0.4]))
+    assert many["accuracy"] == pytest.approx((answer.label == 0).mean())
