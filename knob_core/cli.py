@@ -39,7 +39,7 @@ COMMANDS = {
         "knob_core.serving", ("starlette", "uvicorn", "websockets", "prometheus_client"), "serve", "serve many streams"
     ),
     "demo-cameras": Subcommand(
-        "knob_core.serving.demo_cameras", ("websockets",), "serve", "send made cameras to a running service"
+        "knob_core.serving.demo_cameras", ("websockets",), "serve", "simulate cameras that send to a running service"
     ),
     "app": Subcommand("streamlit", ("streamlit", "plotly", "pandas"), "app", "open the console"),
     "train": Subcommand("train.fit", ("tqdm",), "train", "train a method"),
@@ -74,8 +74,8 @@ def usage() -> str:
             "",
             *lines,
             "",
-            "knob COMMAND --help shows a command's arguments. All but `knob serve` and `knob demo-cameras` need a",
-            "clone of the repository. In a program: from knob_core.runtime import KnobStream.",
+            "knob COMMAND --help shows a command's arguments. All but `knob serve` need a clone of the repository",
+            "(`knob demo-cameras` its sample images). In a program: from knob_core.runtime import KnobStream.",
         ]
     )
 
