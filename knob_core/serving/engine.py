@@ -22,7 +22,7 @@ from knob_core._arrays.checks import whole_number
 from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
-from knob_core.serving.messages import Code, Frame, Hello, Reply, StreamInfo
+from knob_core.serving.messages import REPLACED, RESTART, Closing, Code, Frame, Hello, Reply, StreamInfo
 from knob_core.serving.served_stream import POLICIES, Policy, ServedStream, Sink, Waiting
 from knob_core.serving.stepper import Batch, Stepper, frames_of
 from knob_core.settings import Settings
@@ -40,7 +40,7 @@ class Full(ValueError):
 class Refusal(ValueError):
     """A frame that is not taken; `code` as in `messages.Refused`."""
 
-    def __init__(self, code: str, cause: str) -> None:
+    def __init__(self, code: Code, cause: str) -> None:
         super().__init__(cause)
         self.code = code
 
@@ -118,7 +118,7 @@ class Engine:
             cause = "another socket was opened for this stream"
             out += self._forget_waiting(stream, cause)
             if old is not None:
-                out.append((old, {"type": "closing", "stream": id, "frame": stream.taken, "cause": cause}))
+                out.append((old, closing(id, stream.taken, cause, REPLACED)))
             stream.resumed, stream.origin = stream.origin, "memory"
             missed = [item for item in stream.recent if after is not None and item[0] > after]
             hello = self._hello(stream, [number for number, _ in missed])
@@ -198,7 +198,7 @@ class Engine:
         out = self._forget_waiting(stream, cause)
         self._leaving.append(stream)
         if stream.sink is not None:
-            out.append((stream.sink, {"type": "closing", "stream": stream.id, "frame": stream.taken, "cause": cause}))
+            out.append((stream.sink, closing(stream.id, stream.taken, cause)))
         return out
 
     def _forget_waiting(self, stream: ServedStream, cause: str) -> Delivery:
@@ -400,10 +400,8 @@ class Engine:
     def say_goodbye(self, cause: str) -> None:
         """Close every socket; the states stay."""
         with self.lock:
-            out: Delivery = [
-                (s.sink, {"type": "closing", "stream": s.id, "frame": s.stepped, "cause": cause})
-                for s in self.streams.values() if s.sink is not None
-            ]  # fmt: skip
+            streams = self.streams.values()
+            out: Delivery = [(s.sink, closing(s.id, s.stepped, cause)) for s in streams if s.sink is not None]
         self.deliver(out)
 
     def has_sockets(self) -> bool:
@@ -420,6 +418,10 @@ class Engine:
                 done = 1
             if not done and self.stopping:
                 return
+
+
+def closing(id: str, frame: int, cause: str, code: int = RESTART) -> Closing:
+    return {"type": "closing", "stream": id, "frame": frame, "cause": cause, "code": code}
 
 
 def checked_policy(policy: str) -> Policy:

@@ -19,6 +19,7 @@ import numpy as np
 VERSION = 1
 PROTOCOL = "knob.v1"  # the WebSocket's subprotocol
 MAGIC = b"KNB1"
+RESTART, REPLACED = 1012, 4001  # close codes: come back; another socket has this stream now
 MAX_HEADER = 1000  # bytes
 MAX_LOGIT = 1e6  # in size
 ELAPSED = (1e-3, 1e9)  # frames
@@ -119,6 +120,7 @@ class Closing(TypedDict):
     stream: str
     frame: int  # the last one that is in the saved state
     cause: str
+    code: int  # that the WebSocket is closed with: REPLACED or RESTART
 
 
 Reply = Hello | Answer | Dropped | Refused | Closing

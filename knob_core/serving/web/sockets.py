@@ -11,13 +11,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knob_core.serving.decode import of_logits
 from knob_core.serving.engine import Full, Refusal
-from knob_core.serving.messages import MAX_HEADER, PROTOCOL, BadFrame, Reply, as_text, parsed, unpack
+from knob_core.serving.messages import MAX_HEADER, PROTOCOL, BadFrame, Code, Refused, Reply, as_text, parsed, unpack
 from knob_core.serving.web.guard import denied, token_of
 from knob_core.serving.web.service import Service
 
 MOST_UNREAD = 256  # answers that a client may leave unread
 MOST_BAD = 100  # messages in a row that are no frames
-POLICY, TOO_BIG, RESTART, REPLACED = 1008, 1009, 1012, 4001  # close codes
+POLICY, TOO_BIG = 1008, 1009  # close codes of this file's own; the others come with the message `closing`
 log = logging.getLogger(__name__)
 
 
@@ -40,7 +40,7 @@ class Connection:
             return
         self.unread.append(as_text(reply))
         if reply["type"] == "closing":
-            self.end(REPLACED if "another socket" in reply["cause"] else RESTART, reply["cause"])
+            self.end(reply["code"], reply["cause"])
         self.wake.set()
 
     def end(self, code: int, reason: str) -> None:
@@ -140,8 +140,12 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
                 number = error.number
             if service.draining:  # not taken: the client is told to come back, and sends it again then
                 continue
-            code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
-            connection.sink({"type": "refused", "stream": id, "frame": number, "cause": str(error), "code": code})  # type: ignore[typeddict-item]
+            connection.sink(_refused(id, number, error))
             bad += 1
             if bad >= MOST_BAD:
                 connection.end(POLICY, f"{MOST_BAD} messages in a row were no frames")
+
+
+def _refused(id: str, number: int | None, error: ValueError) -> Refused:
+    code: Code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
+    return {"type": "refused", "stream": id, "frame": number, "cause": str(error), "code": code}

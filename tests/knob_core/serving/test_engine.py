@@ -15,7 +15,7 @@ from knob_core.runtime import KnobStream
 from knob_core.runtime.sources import Branch, source_of
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.engine import Engine, Full, Limits, Refusal
-from knob_core.serving.messages import Frame
+from knob_core.serving.messages import REPLACED, RESTART, Frame
 from knob_core.serving.served_stream import RECENT, Policy
 from knob_core.settings import Settings
 
@@ -217,6 +217,16 @@ def test_a_second_socket_replaces_the_first_and_the_first_cannot_close_it() -> N
     served.submit("a", logits(np.random.default_rng(0)))
     served.step_waiting()
     assert len(second.answers()) == 1 and not first.answers()
+
+
+def test_a_closing_message_says_the_close_code() -> None:
+    served = engine()
+    replaced, ended, stopped = Client(served, "a"), Client(served, "b"), Client(served, "c")
+    Client(served, "a")
+    served.forget("b", "another socket is not the cause")
+    served.say_goodbye("the service stops")
+    codes = [client.told[-1]["code"] for client in (replaced, ended, stopped)]
+    assert codes == [REPLACED, RESTART, RESTART]
 
 
 def test_capacity_idle_and_grace() -> None:
