@@ -10,7 +10,8 @@ from app.console import session
 from app.server.background_jobs import Busy, Job
 from app.server.streamlit_internals import component_value
 from app.tune import stream_sets, tune_display
-from app.tune.map_job import JOBS, Charted, request
+from app.tune.answer import Answer
+from app.tune.map_job import JOBS, Charted, MapRequest, request
 from app.tune.stream_sets import SEVERAL
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
@@ -23,22 +24,24 @@ SHEET = "tune_sheet"
 FIRST_GOALS = Goals(excess_flips=1.0, delay=3.0)  # proposed where none are set
 SHORT = {"excess_flips": "excess flips ≤", "delay": "delay, frames ≤", "confident_errors": "confident errors ≤",
          "accuracy": "right answers, % ≥"}  # fmt: skip
+WHOSE = "Knobs and goals are the console's."
+OFF = "Knob is off: the cards say what the streams are without it, and a setting that you choose turns it on."
 
 
 def goals() -> Goals:
-    """The session's goals, or the proposed ones until somebody sets some."""
-    if "tune_goals" not in st.session_state or session.console_state().settings.goals:
-        return session.console_state().settings.goals or FIRST_GOALS
-    return st.session_state["tune_goals"]
+    """The setting's goals; proposed ones only until somebody has set some, so that removed goals stay removed."""
+    wanted = session.console_state().settings.goals
+    if wanted:
+        st.session_state["goals_were_set"] = True
+    return wanted if st.session_state.get("goals_were_set") else FIRST_GOALS
 
 
 def keep(new: Goals) -> None:
     """The goals belong to the setting: the console's cards, the link and the settings file have them too."""
-    st.session_state["tune_goals"] = new
+    st.session_state["goals_were_set"] = True
     state = session.console_state()
     if state.settings.goals != new:
         state.set_from_python(replace(state.settings, goals=new))
-    st.session_state.pop("tune_found", None)
 
 
 def edited() -> None:
@@ -102,14 +105,13 @@ def picked() -> None:
     charted: Charted | None = st.session_state.get("tune_charted")
     found = tune_display.picked_setting(component_value(SHEET, "pick"), charted) if charted else None
     if found is not None:
-        st.session_state.pop("tune_found", None)
         turn(*found)
 
 
-def answer(charted: Charted) -> None:
+def answer(charted: Charted, wanted: MapRequest) -> None:
     """Look for the setting, once it was asked for."""
     found = find(charted.map, goals(), st.session_state.get("tune_soft", SOFT), charted.sets)
-    st.session_state["tune_asked"], st.session_state["tune_found"] = False, found
+    st.session_state["tune_asked"], st.session_state["tune_found"] = False, Answer(found, wanted, goals())
     turn(found.zeta, found.omega_n)
 
 
@@ -134,13 +136,14 @@ def draw(job: Job, titles: str) -> None:
         return
     st.session_state["tune_charted"] = charted
     if st.session_state.get("tune_asked") and job.over:
-        answer(charted)
-    found = st.session_state.get("tune_found")
-    if found is not None and not running:
-        (words.success if found.met else words.warning)(escape_markdown(found.words), icon=":material/tune:")
+        answer(charted, job.key)
+    said: Answer | None = st.session_state.get("tune_found")
+    if said is not None and said.holds(job.key, state.settings) and not running:
+        shown_as = words.success if said.found.met else words.warning
+        shown_as(escape_markdown(said.found.words), icon=":material/tune:")
     elif not running:
-        what = "Knobs and goals are the console's. Say what you want, and press Find; or click into the figures."
-        words.caption(escape_markdown(f"On {titles}. {what}"))
+        what = "Say what you want, and press Find; or click into the figures."
+        words.caption(escape_markdown(f"On {titles}. {WHOSE if state.settings.on else OFF} {what}"))
     told = tune_display.measurable(charted.map)
     if not told:
         st.info("These streams have too few frames to measure anything.")
@@ -150,7 +153,7 @@ def draw(job: Job, titles: str) -> None:
     measure = choice.selectbox("The map shows", told, key="tune_measure", help="One of all measures of these streams",
                                format_func=lambda name: MEASURES[name].words)  # fmt: skip
     shown = tune_display.Shown(charted, measure, goals(), state.settings, state.pins)
-    now = tune_display.at(charted, state.settings.zeta, state.settings.omega_n)
+    now = tune_display.now(charted, state.settings)
     cell = tune_display.place_of(state.settings)
     figure_sheet.sheet(
         tune_display.figures(shown, now), key=SHEET, on_pick=picked, count_picks=True, picked=cell,
@@ -182,7 +185,6 @@ def page() -> None:
         except Busy as error:
             st.warning(str(error))
             return
-        st.session_state.pop("tune_found", None)
     st.session_state["tune_job"] = job  # a map of one's own stream is kept by the session alone
     if job.error:
         st.warning(escape_markdown(job.error))

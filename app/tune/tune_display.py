@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from app.console.pins import Pin, Pins, acting
 from app.figures import map_figures as draw
 from app.figures.map_figures import IsoLine, Mark
-from app.tune.map_job import PLACES, Charted
+from app.tune.map_job import PLACES, Charted, worst_at
 from app.widgets.knobs import HOME, OMEGA_N, ZETA
 from knob_core import goals as goals_
 from knob_core.goals import Goals
@@ -51,16 +50,12 @@ class Shown:
 
 def at(charted: Charted, zeta: float, omega_n: float) -> dict[str, float]:
     """Every measure of one setting, in the set of streams where it is worst."""
-    return at_each(charted, [(zeta, omega_n)])[0]
+    return worst_at(charted.sets, [(zeta, omega_n)])[0]
 
 
-def at_each(charted: Charted, knobs: Sequence[tuple[float, float]]) -> list[dict[str, float]]:
-    """The same for several settings."""
-    zeta, omega_n = np.array(knobs).T
-    parts = [one.measure(zeta, omega_n) for one in charted.sets]
-    values = {name: np.stack([part[name] for part in parts], -1)[:, None] for name in MEASURES}  # (S, 1, N)
-    worst = {name: SettingsMap(zeta, omega_n[:1], values).worst(name)[:, 0] for name in MEASURES}
-    return [{name: float(worst[name][i]) for name in MEASURES} for i in range(len(knobs))]
+def now(charted: Charted, settings: Settings) -> dict[str, float]:
+    """The same for the present setting; without Knob where it is off, as the console shows it."""
+    return at(charted, settings.zeta, settings.omega_n) if settings.on else charted.off
 
 
 def measurable(map_: SettingsMap) -> list[str]:
@@ -171,7 +166,7 @@ def _frontier(shown: Shown, front: Frontier, now: dict[str, float]) -> dict[str,
     ]
     spots: list[tuple[str, float, float, str, str]] = []
     if shown.here:
-        found = at_each(shown.charted, [(pin.settings.zeta, pin.settings.omega_n) for pin in shown.here])
+        found = worst_at(shown.charted.sets, [(pin.settings.zeta, pin.settings.omega_n) for pin in shown.here])
         spots += [
             (pin.name, there["delay_mean"], there["excess_flips"], "confidence", "x")
             for pin, there in zip(shown.here, found, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.console import stream_sources
-from app.tune import map_job
+from app.console.console_state import ConsoleState
+from app.console.outcome import evaluate
+from app.tune import map_job, tune_display
 from app.widgets.knobs import OMEGA_N, ZETA
 from app.your_stream import uploaded_stream
 from knob_core.goals import Goals
@@ -72,7 +75,7 @@ def test_find_turns_the_knobs_and_says_what_is_met() -> None:
     at = opened()
     at.number_input(key="tune_excess_flips").set_value(30.0).run()
     at = press(at.number_input(key="tune_delay").set_value(60.0).run(), "tune_find")
-    found = at.session_state["tune_found"]
+    found = at.session_state["tune_found"].found
     assert found.met and "meets every goal" in said(at)
     now = settings(at)
     assert (now.zeta, now.omega_n) == (found.zeta, found.omega_n) != (1.0, 0.4)
@@ -88,8 +91,6 @@ def test_goals_that_nothing_meets_give_the_nearest_and_what_it_misses() -> None:
 
 
 def test_goals_of_the_session_are_taken_and_an_empty_field_asks_for_nothing() -> None:
-    from app.console.console_state import ConsoleState
-
     state = ConsoleState(settings=Settings(goals=Goals(accuracy=0.5, delay=20.0)))
     at = opened(console_state=state, choice=stream_sources.home(), problems=[], other_pages={})
     assert at.number_input(key="tune_accuracy").value == 50.0 and at.number_input(key="tune_excess_flips").value is None
@@ -104,7 +105,7 @@ def test_several_streams_are_met_in_the_worst_of_them() -> None:
     names = at.multiselect(key="tune_names").value
     assert len(names) == 10 and all("in" in name for name in names)  # those whose picture changes
     at = press(at.multiselect(key="tune_names").set_value(names[:3]).run(), "tune_find")
-    found = at.session_state["tune_found"]
+    found = at.session_state["tune_found"].found
     assert found.sets == 3 and "of 3 streams" in said(at)
     at = whole(at.multiselect(key="tune_names").set_value([]).run())
     assert "There is no stream to look at" in said(at)
@@ -129,3 +130,67 @@ def test_a_stream_without_labels_says_what_cannot_be_told() -> None:
     at = opened(own_stream=stream, last_stream="own")
     assert "no labels" in said(at) and "no frontier" in said(at)
     assert at.selectbox(key="tune_measure").options == ["flips per 100 frames"]
+
+
+def console(**settings_: Any) -> dict[str, Any]:
+    """A session whose console has this setting."""
+    state = ConsoleState(settings=Settings(**settings_))
+    return {"console_state": state, "choice": stream_sources.home(), "problems": [], "other_pages": {}}
+
+
+def cards(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, float]]:
+    """The measures that the next run's cards show."""
+    seen: dict[str, dict[str, float]] = {}
+    make = tune_display.cards
+
+    def watched(now: dict[str, float], *rest: Any) -> list[dict[str, Any]]:
+        seen["now"] = now
+        return make(now, *rest)
+
+    monkeypatch.setattr(tune_display, "cards", watched)
+    at.run()
+    return seen
+
+
+def test_with_knob_off_the_cards_are_the_consoles_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = console(on=False, goals=Goals(excess_flips=1.0))
+    at = opened(**session)
+    now = cards(at, monkeypatch)["now"]
+    shown = stream_sources.fallback()
+    assert shown is not None
+    measured = evaluate(session["console_state"], shown[1]).measures
+    assert measured is not None
+    assert now["excess_flips"] == pytest.approx(measured.excess_flips) and now["nll"] == pytest.approx(measured.nll)
+    assert "Knob is off" in said(at)
+    at = press(at, "tune_find")
+    assert settings(at).on and "Knob is off" not in said(at)
+
+
+def test_what_find_said_is_shown_only_while_it_is_true() -> None:
+    at = press(opened(**console(goals=Goals(excess_flips=30.0, delay=60.0))), "tune_find")
+    assert "meets every goal" in said(at)
+    state = at.session_state["console_state"]
+    answer = state.settings
+    for other in ({"zeta": 2.0}, {"goals": Goals(delay=0.0)}, {"memory": "plain"}, {"on": False}):
+        state.set_from_python(replace(answer, **other))
+        assert "meets every goal" not in said(whole(at.run())), other
+    state.set_from_python(answer)
+    assert "meets every goal" in said(whole(at.run()))
+
+
+def test_what_find_said_of_one_stream_is_not_said_of_another() -> None:
+    branches = change_branches.made_up(3, 60, 4)
+    mine = Uploaded(branches.z_static, branches.z_static, None, np.asarray(branches.labels), None, tuple("abcd"))
+    stream, _ = uploaded_stream.of_logits("mine", "mine.npz", mine)
+    at = press(opened(own_stream=stream, **console(goals=Goals(excess_flips=30.0, delay=60.0))), "tune_find")
+    assert "meets every goal" in said(at)
+    at = whole(at.segmented_control(key="tune_kind").set_value("Your stream").run())
+    assert "meets every goal" not in said(at) and "press Find" in said(at)
+
+
+def test_goals_that_were_removed_on_the_console_stay_removed() -> None:
+    at = opened(**console(goals=Goals(delay=20.0)))
+    state = at.session_state["console_state"]
+    state.set_from_python(replace(state.settings, goals=Goals()))
+    at = whole(at.run())
+    assert at.number_input(key="tune_delay").value is None and at.number_input(key="tune_excess_flips").value is None

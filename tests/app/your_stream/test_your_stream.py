@@ -386,7 +386,7 @@ def test_nothing_holds_a_stream_that_was_forgotten() -> None:
     held = {"stream": weakref.ref(stream), "branches": weakref.ref(stream.branches)}
     wanted = map_job.request((stream,), Settings(), shipped=False)
     at.session_state["tune_job"] = job = Job(wanted)
-    at.session_state["tune_charted"] = job.result = Charted(None, (ManySettings(stream.branches, Settings()),))
+    at.session_state["tune_charted"] = job.result = Charted(None, (ManySettings(stream.branches),))
     del stream, wanted, job
     at.button(key="own_forget").click().run()
     assert not at.exception
