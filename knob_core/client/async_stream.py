@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from knob_core.client.stream import LEAVE, MOST_REPLIES
-from knob_core.client.stream_session import Lost, Session, answer_to, refused_for_good, waits
+from knob_core.client.stream_session import Attempts, Session, answer_to
 from knob_core.serving.messages import Answer, Reply
 
 
@@ -52,10 +52,10 @@ class AsyncStream:
 
     async def send(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> int:
         """Send without waiting; the frame's number."""
-        await self._connected()
+        socket = await self._connected()
         number, messages = self.session.send(frame, elapsed, time)
         for message in messages:
-            await self._sent(message)
+            await self._sent(socket, message)
         return number
 
     async def reply(self) -> Reply:
@@ -66,9 +66,8 @@ class AsyncStream:
 
     async def leave(self) -> None:
         """The stream has ended: the service forgets it."""
-        await self._connected()
-        if not await self._sent(LEAVE):
-            await self._sent(LEAVE)  # over the new connection
+        if not await self._sent(await self._connected(), LEAVE):
+            await self._sent(await self._connected(), LEAVE)
         await self.close()
 
     async def close(self) -> None:
@@ -77,14 +76,13 @@ class AsyncStream:
         if socket is not None:
             await socket.close()
 
-    async def _sent(self, message: bytes | str) -> bool:
+    async def _sent(self, socket: Any, message: bytes | str) -> bool:
         """False where the connection was broken; then there is a new one."""
         from websockets.exceptions import ConnectionClosed
 
-        socket = self._socket
         try:
             await socket.send(message)
-        except (ConnectionClosed, OSError, AttributeError):  # a reader may have noticed the break first
+        except (ConnectionClosed, OSError):
             await self._broken(socket)
             await self._connected()  # which sends all that is unanswered
             return False
@@ -93,49 +91,49 @@ class AsyncStream:
     async def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
 
-        await self._connected()
-        socket = self._socket
+        socket = await self._connected()
         try:
             async with asyncio.timeout(self._timeout):
                 text = await socket.recv()
-            await self._take(text)
-        except (ConnectionClosed, OSError, AttributeError):
+            await self._take(socket, text)
+        except (ConnectionClosed, OSError):
             await self._broken(socket)
 
     async def _broken(self, socket: Any) -> None:
         if self._socket is socket:
             self._socket = None
-            if socket is not None:
-                socket.transport.abort()
+            socket.transport.abort()
 
-    async def _take(self, text: Any) -> None:
+    async def _take(self, socket: Any, text: Any) -> None:
         replies, messages = self.session.received(text)
         self._replies.extend(replies)
         for message in messages:
-            await self._socket.send(message)
+            await socket.send(message)
 
-    async def _connected(self) -> None:
+    async def _connected(self) -> Any:
+        """The connection, a new one where there is none."""
+        from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
         async with self._connecting:
-            if self._socket is not None:
-                return
-            from websockets.asyncio.client import connect
-            from websockets.exceptions import ConnectionClosed, InvalidHandshake
-
-            pauses = waits(self._give_up)
-            while True:
-                error: Exception
+            attempts = Attempts(self._give_up, self._timeout)
+            while self._socket is None:
                 try:
-                    options = self.session.options()
-                    self._socket = await connect(self.session.address(), open_timeout=self._timeout, **options)
-                    async with asyncio.timeout(self._timeout):
-                        await self._take(await self._socket.recv())  # hello
-                    return
-                except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as found:
-                    await self._broken(self._socket)
-                    error, cause = found, refused_for_good(found)
-                    if cause is not None:
-                        raise Lost(cause) from None
-                pause = next(pauses, None)
-                if pause is None:
-                    raise Lost(f"no service for {self._give_up:g} s: {error}") from error
-                await asyncio.sleep(pause)
+                    self._socket = await self._opened(attempts)
+                except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as error:
+                    await asyncio.sleep(attempts.pause_after(error))
+            return self._socket
+
+    async def _opened(self, attempts: Attempts) -> Any:
+        """A connection over which the service has said hello."""
+        from websockets.asyncio.client import connect
+
+        options = self.session.options()
+        socket = await connect(self.session.address(), open_timeout=attempts.timeout, **options)
+        try:
+            async with asyncio.timeout(attempts.timeout):
+                text = await socket.recv()
+            await self._take(socket, text)
+        except BaseException:  # also where the caller's task is cancelled
+            socket.transport.abort()
+            raise
+        return socket

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from knob_core.client.stream_session import Lost, Session, answer_to, refused_for_good, waits
+from knob_core.client.stream_session import Attempts, Session, answer_to
 from knob_core.serving.messages import Answer, Reply
 
 LEAVE = '{"type": "leave"}'
@@ -110,36 +110,35 @@ class Stream:
 
         self._connected()
         try:
-            self._take(self._socket.recv(self._timeout))
+            self._take(self._socket, self._socket.recv(self._timeout))
         except (ConnectionClosed, OSError):  # TimeoutError is an OSError: silence is a break too
             self._read_the_rest()
 
-    def _take(self, text: Any) -> None:
+    def _take(self, socket: Any, text: Any) -> None:
         replies, messages = self.session.received(text)
         self._replies.extend(replies)
         for message in messages:
-            self._socket.send(message)
+            socket.send(message)
 
     def _connected(self) -> None:
-        if self._socket is not None:
-            return
         from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+        attempts = Attempts(self._give_up, self._timeout)
+        while self._socket is None:
+            try:
+                self._socket = self._opened(attempts)
+            except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as error:
+                clocks.sleep(attempts.pause_after(error))
+
+    def _opened(self, attempts: Attempts) -> Any:
+        """A connection over which the service has said hello; closed by `close`."""
         from websockets.sync.client import connect
 
-        pauses = waits(self._give_up)
-        while True:
-            try:
-                opening = connect(self.session.address(), open_timeout=self._timeout, **self.session.options())
-                self._socket = opening.__enter__()  # closed by `close`
-                self._take(self._socket.recv(self._timeout))  # hello
-                return
-            except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as found:
-                self._socket = None
-                error: Exception = found
-                cause = refused_for_good(found)
-                if cause is not None:
-                    raise Lost(cause) from None
-            pause = next(pauses, None)
-            if pause is None:
-                raise Lost(f"no service for {self._give_up:g} s: {error}") from error
-            clocks.sleep(pause)
+        options = self.session.options()
+        socket = connect(self.session.address(), open_timeout=attempts.timeout, **options).__enter__()
+        try:
+            self._take(socket, socket.recv(attempts.timeout))
+        except BaseException:
+            socket.close_socket()
+            raise
+        return socket

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import time as clocks
 from collections import OrderedDict, deque
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -21,6 +22,7 @@ from knob_core.serving.access import is_local
 from knob_core.serving.messages import ELAPSED, PROTOCOL, Answer, Header, Hello, Kind, Reply, checked_clock, pack
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
+SHORTEST_TIMEOUT = 0.25  # s that the last attempt may take although the time is nearly over
 
 
 class Lost(ConnectionError):
@@ -210,13 +212,28 @@ def answer_to(number: int, reply: Reply) -> Answer | None:
     return None
 
 
-def waits(give_up: float) -> Any:
-    """Pauses between attempts, each about twice the one before, until `give_up` seconds are over."""
-    spent, pause = 0.0, FIRST_WAIT
-    while spent < give_up:
-        jittered = pause * (0.5 + random.random())
-        yield jittered
-        spent, pause = spent + jittered, min(2 * pause, LONGEST_WAIT)
+class Attempts:
+    """Attempts to connect, until `give_up` seconds are over: how long each may take, and the pause after it."""
+
+    def __init__(self, give_up: float, timeout: float) -> None:
+        self._give_up, self._timeout, self._pause = give_up, timeout, FIRST_WAIT
+        self._until = clocks.monotonic() + give_up
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that one more step of the present attempt may take."""
+        return max(SHORTEST_TIMEOUT, min(self._timeout, self._until - clocks.monotonic()))
+
+    def pause_after(self, error: Exception) -> float:
+        """Seconds until the next attempt, about twice those before; raises `Lost` where there is none."""
+        cause = refused_for_good(error)
+        if cause is not None:
+            raise Lost(cause) from None
+        left = self._until - clocks.monotonic()
+        if left <= 0:
+            raise Lost(f"no service for {self._give_up:g} s: {error}") from error
+        pause, self._pause = self._pause * (0.5 + random.random()), min(2 * self._pause, LONGEST_WAIT)
+        return min(pause, left)
 
 
 def refused_for_good(error: Exception) -> str | None:

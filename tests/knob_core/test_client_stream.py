@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
-from knob_core.client import AsyncStream, Stream
+from knob_core.client import AsyncStream, Lost, Stream
 from knob_core.client.stream_session import Session
 from knob_core.serving.messages import Header, as_text, unpack
 
@@ -61,9 +63,9 @@ class AsyncBroken(Broken):
 def test_a_break_while_a_frame_is_sent_again_is_a_break_and_no_error() -> None:
     stream: Any = Stream("http://127.0.0.1:1", "a")
     came_back(stream.session)
-    stream._socket = socket = Broken()
+    stream._socket = broken = Broken()
     stream._read()
-    assert socket.is_closed
+    assert broken.is_closed
     assert stream._socket is None and [reply["frame"] for reply in stream._replies] == [1]
     assert list(stream.session.waiting) == [2]
 
@@ -168,3 +170,44 @@ def test_a_reply_to_a_frame_that_was_to_be_sent_again_takes_it_off_the_list() ->
     assert [header["number"] for header in headers(session.received(hello(0, 0, [2]))[1])] == [1]
     session.received(dropped(2))
     assert [header["number"] for header in headers(session.received(answer(1))[1])] == [3]
+
+
+async def opened(stream: Stream | AsyncStream) -> None:
+    """Connect, whichever of the two it is."""
+    if isinstance(stream, AsyncStream):
+        await stream._connected()
+    else:
+        stream._connected()
+
+
+@pytest.mark.parametrize("kind", [Stream, AsyncStream])
+def test_a_client_gives_up_in_time_where_nobody_answers(kind: type[Stream | AsyncStream]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
+        stream = kind(f"http://127.0.0.1:{silent.getsockname()[1]}", "a", give_up=0.5, timeout=1.0)
+        began = time.monotonic()
+        with pytest.raises(Lost, match=r"no service for 0\.5 s"):
+            asyncio.run(opened(stream))
+        assert time.monotonic() - began < 1.5
+
+
+class Silent(Broken):
+    """A connection that is open, and over which no hello comes."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def recv(self, timeout: float) -> str:
+        raise TimeoutError
+
+
+def test_a_connection_without_a_hello_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Silent] = []
+
+    def connect(*_: Any, **__: Any) -> Silent:
+        made.append(Silent())
+        return made[-1]
+
+    monkeypatch.setattr("websockets.sync.client.connect", connect)
+    with pytest.raises(Lost):
+        Stream("http://127.0.0.1:1", "a", give_up=0.01)._connected()
+    assert made and all(connection.is_closed for connection in made)
