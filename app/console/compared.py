@@ -58,7 +58,11 @@ class Compared(NamedTuple):
     name: str
     settings: Settings
     measures: OperatorMeasures
-    pinned: bool = False
+    id: int = -1  # of the pin, where it is one
+
+    @property
+    def pinned(self) -> bool:
+        return self.id >= 0
 
     def value(self, column: Column) -> float:
         """NaN where there is none: a setting that is off has no knobs."""

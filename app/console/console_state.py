@@ -64,6 +64,7 @@ class ConsoleState:
     pins: Pins = field(default_factory=Pins)
     pin_presses: int = 0
     pin_actions: int = 0  # number of the last action on a pin that was taken
+    name_refused: str = ""  # why the last action could not rename a pin
     measured: MeasuredPins = field(default_factory=MeasuredPins, compare=False, repr=False)
     live: LiveRun | None = None
     frames_requested: int = 0
@@ -139,6 +140,7 @@ class ConsoleState:
         self.view_seq = seq
         panel, unit = view.get("panel"), view.get("unit")
         panel = panel if panel in tuple(PANELS) else self.view.panel
+        self.name_refused = self.name_refused if panel == self.view.panel else ""
         sort = view.get("sort")
         sort = sort if isinstance(sort, str) and is_order(sort) else self.view.sort
         self.view = View(panel, unit if unit in UNITS else self.view.unit, sort)
@@ -161,7 +163,8 @@ class ConsoleState:
         if number == self.pin_actions:
             return
         self.pin_actions = number
-        pin = self.pins.get(action.get("name"))
+        self.name_refused = self.pins.refusal(action)
+        pin = self.pins.by_id(action.get("pin"))
         if action.get("act") == "turn" and pin is not None:
             own = self.settings
             self.set_from_python(replace(pin.settings, goals=own.goals, frame_rate=own.frame_rate))
@@ -195,7 +198,7 @@ class ConsoleState:
             "frame_rate": self.settings.frame_rate,
             "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
             "wide": self.wide,
-            "pin_action": {"number": self.pin_actions, "act": "", "name": "", "to": ""},
+            "pin_action": {"number": self.pin_actions, "act": "", "pin": 0, "to": ""},
             "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,
         }  # fmt: skip

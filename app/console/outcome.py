@@ -47,7 +47,7 @@ def compare(state: ConsoleState, stream: ShownStream, now: OperatorMeasures | No
     rows = [Compared(NOW, own, now or _whole(stream, own)[1])]
     rows.append(Compared(WITHOUT, Settings(on=False), stream.measures_without))
     for pin in state.pins:
-        rows.append(Compared(pin.name, pin.settings, state.measured.of(stream, pin.settings), pinned=True))
+        rows.append(Compared(pin.name, pin.settings, state.measured.of(stream, pin.settings), pin.id))
     return rows
 
 

@@ -24,6 +24,7 @@ class Pin(NamedTuple):
 
     name: str
     settings: Settings
+    id: int = 0  # no other pin has it, and it stays when the name changes
 
 
 def acting(settings: Settings) -> Settings:
@@ -35,8 +36,13 @@ def clean_name(text: object) -> str:
     """A name as it may be used: printable, without spaces at its ends, not too long; "" where it cannot be used."""
     if not isinstance(text, str):
         return ""
-    name = "".join(c if c.isprintable() else " " for c in text[: 4 * LONGEST]).strip()[:LONGEST].strip()
+    name = printable(text)
     return "" if name.casefold() in RESERVED else name
+
+
+def printable(text: str) -> str:
+    """What can be shown of it, without spaces at its ends, and not too long."""
+    return "".join(c if c.isprintable() else " " for c in text[: 4 * LONGEST]).strip()[:LONGEST].strip()
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,10 @@ class Pins:
     def get(self, name: object) -> Pin | None:
         """The pin of that name."""
         return next((pin for pin in self.pins if pin.name == name), None)
+
+    def by_id(self, id: object) -> Pin | None:
+        """The pin with that id."""
+        return next((pin for pin in self.pins if pin.id == id), None)
 
     @property
     def shown(self) -> Pin | None:
@@ -80,7 +90,8 @@ class Pins:
         """One more, drawn; nothing changes where the name is empty or taken, or where there is no room."""
         if not name or self.get(name) is not None or len(self) >= MOST:
             return self
-        return Pins((*self.pins, Pin(name, acting(settings))), name)
+        free = next(id for id in range(MOST) if self.by_id(id) is None)
+        return Pins((*self.pins, Pin(name, acting(settings), free)), name)
 
     def remove(self, name: str) -> Pins:
         return Pins(tuple(pin for pin in self.pins if pin.name != name), "" if self.drawn == name else self.drawn)
@@ -89,7 +100,7 @@ class Pins:
         """Another name; nothing changes where it is empty or taken."""
         if not to or self.get(to) is not None or self.get(name) is None:
             return self
-        renamed = tuple(Pin(to, pin.settings) if pin.name == name else pin for pin in self.pins)
+        renamed = tuple(pin._replace(name=to) if pin.name == name else pin for pin in self.pins)
         return Pins(renamed, to if self.drawn == name else self.drawn)
 
     def draw(self, name: str) -> Pins:
@@ -98,12 +109,21 @@ class Pins:
 
     def act(self, action: Mapping[str, object]) -> Pins:
         """What the browser asks for; anything that cannot be done leaves the pins as they are."""
-        what, name = action.get("act"), action.get("name")
-        if not isinstance(name, str) or self.get(name) is None:
+        what, pin = action.get("act"), self.by_id(action.get("pin"))
+        if pin is None:
             return self
         if what == "rename":
-            return self.rename(name, clean_name(action.get("to")))
-        return self.remove(name) if what == "remove" else self.draw(name) if what == "draw" else self
+            return self.rename(pin.name, clean_name(action.get("to")))
+        return self.remove(pin.name) if what == "remove" else self.draw(pin.name) if what == "draw" else self
+
+    def refusal(self, action: Mapping[str, object]) -> str:
+        """Why a pin does not get the name that the browser asks for; "" where it does, or nothing was asked."""
+        pin, to = self.by_id(action.get("pin")), action.get("to")
+        if action.get("act") != "rename" or pin is None or not isinstance(to, str) or clean_name(to) == pin.name:
+            return ""
+        if not clean_name(to):
+            return f"“{printable(to)}” cannot be a pin's name: it stands for something else here"
+        return f"“{clean_name(to)}” is another pin's name" if self.get(clean_name(to)) else ""
 
     def button(self, settings: Settings) -> str:
         """What the button would do now; "" where there is no room."""

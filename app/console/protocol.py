@@ -78,7 +78,7 @@ class PinAction(TypedDict):
 
     number: int  # actions so far; each is taken once
     act: str  # "draw", "rename", "remove", "turn" (the knobs to it), or ""
-    name: str  # of the pin
+    pin: int  # its id
     to: str  # its new name
 
 
@@ -167,12 +167,14 @@ class CompareUpdate(TypedDict):
     columns: list[list[str]]  # [id, label, help]
     sort: str  # as in ViewRequest
     rows: list[CompareRow]
+    refused: str  # why a pin did not get its new name; "": it did
 
 
 class CompareRow(TypedDict):
     """One setting."""
 
     name: str
+    id: int  # of the pin; -1 where it is none
     pinned: bool  # False: the present setting, and the row without Knob
     drawn: bool
     setting: str  # all but the knobs, in words

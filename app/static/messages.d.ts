@@ -91,7 +91,7 @@ export interface ViewRequest {
 export interface PinAction {
   number: number; // actions so far; each is taken once
   act: "" | "draw" | "rename" | "remove" | "turn";
-  name: string; // of the pin
+  pin: number; // its id
   to: string; // its new name
 }
 
@@ -168,10 +168,12 @@ export interface CompareUpdate {
   columns: [string, string, string][]; // id, label, help
   sort: string; // as in ViewRequest
   rows: CompareRow[];
+  refused: string; // why a pin did not get its new name; "": it did
 }
 
 export interface CompareRow {
   name: string;
+  id: number; // of the pin; -1 where it is none
   pinned: boolean; // false: the present setting, and the row without Knob
   drawn: boolean;
   setting: string; // all but the knobs, in words

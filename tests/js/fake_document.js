@@ -95,23 +95,49 @@ class FakeElement {
     focused = this;
   }
 
+  /** The parent. */
+  get parentElement() {
+    return this.parent;
+  }
+
   /** A menu's entry. */
   add() {}
 
   /** Nothing listens. */
   addEventListener() {}
 
-  /** Our components ask which element has the focus. */
+  /**
+   * The root of this element, which knows the focus.
+   * @returns {FakeRoot}
+   */
   getRootNode() {
-    return { activeElement: focused };
+    return this.parent ? this.parent.getRootNode() : new FakeRoot(this);
+  }
+
+  /**
+   * @param {FakeElement} other
+   * @returns {boolean}
+   */
+  contains(other) {
+    return other === this || this.children.some((child) => child.contains(other));
   }
 }
 
 /** @type {FakeElement | null} */
 let focused = null;
 
-/** The element that has the focus. */
-export const focusedElement = () => /** @type {any} */ (focused);
+/** What a tree of elements hangs in: a document or a shadow root. */
+class FakeRoot {
+  /** @param {FakeElement} top */
+  constructor(top) {
+    this.top = top;
+  }
+
+  /** The element of this tree that has the focus; one that was removed has lost it. */
+  get activeElement() {
+    return focused && this.top.contains(focused) ? focused : null;
+  }
+}
 
 /**
  * Make the global `document`; returns an element to build in.
@@ -120,8 +146,8 @@ export const focusedElement = () => /** @type {any} */ (focused);
 export function fakeDocument(...parts) {
   focused = null;
   const document = { createElement: (/** @type {string} */ tag) => new FakeElement(tag), hidden: false };
-  const others = { HTMLElement: FakeElement, HTMLButtonElement: FakeElement, Option: class {} };
-  Object.assign(globalThis, { document, ...others });
+  const elements = { HTMLElement: FakeElement, HTMLButtonElement: FakeElement, HTMLInputElement: FakeElement };
+  Object.assign(globalThis, { document, ...elements, Document: FakeRoot, ShadowRoot: FakeRoot, Option: class {} });
   const box = new FakeElement("div");
   for (const name of parts) box.appendChild(new FakeElement("div")).className = name;
   return /** @type {any} */ (box);

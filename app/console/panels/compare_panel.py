@@ -18,10 +18,12 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     table: CompareUpdate = {
         "columns": [[column.id, column.label, column.help] for column in columns],
         "sort": shown.sort,
+        "refused": shown.refused,
         "rows": [
             {
-                "name": row.name, "pinned": row.pinned, "drawn": row.pinned and row.name == shown.drawn,
-                "setting": describe_rest(row.settings), "cells": [row.text(column) for column in columns],
+                "name": row.name, "id": row.id, "pinned": row.pinned,
+                "drawn": row.pinned and row.name == shown.drawn, "setting": describe_rest(row.settings),
+                "cells": [row.text(column) for column in columns],
             }
             for row in rows
         ],

@@ -41,6 +41,7 @@ class PanelInput:
     judged: Judged | None = None  # None where nothing is labelled
     compared: list[Compared] | None = None  # the table's rows, where it is open
     sort: str = ""  # the table's order
+    refused: str = ""  # why a pin in the table did not get its new name
 
     @property
     def drawn(self) -> str:

@@ -1,6 +1,6 @@
 // The table that compares settings: one row each, one column a measure. A heading sorts; a pin is drawn, renamed,
 // turned to or removed in its row.
-import { addButton, addElement, keepChildren, setIfChanged } from "../page/dom.js";
+import { addButton, addElement, focusedBeside, keepChildren, setIfChanged } from "../page/dom.js";
 
 /** @import { CompareRow, CompareUpdate, PinAction, ViewRequest } from "../messages.js" */
 
@@ -10,7 +10,7 @@ const SETTING = "memory, mode";
 /**
  * What the table needs of the display.
  * @typedef {object} CompareHost
- * @property {(act: PinAction["act"], name: string, to?: string) => void} actOnPin
+ * @property {(act: PinAction["act"], pin: number, to?: string) => void} actOnPin
  * @property {(change: Partial<ViewRequest>) => void} changeView
  */
 
@@ -38,6 +38,8 @@ export class CompareTable {
     box.tabIndex = 0; // so that it can be scrolled by keyboard
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", "compared settings");
+    this.refused = addElement("p", "refused", box);
+    this.refused.setAttribute("role", "status"); // read out when it is written
     const table = addElement("table", "", box);
     this.head = addElement("tr", "", addElement("thead", "", table));
     this.body = addElement("tbody", "", table);
@@ -48,9 +50,12 @@ export class CompareTable {
     setIfChanged(this.box, "hidden", message === null);
     if (!message) return;
     this.sort = message.sort;
+    const focused = this.focusPlace();
     this.writeHead(message);
     keepChildren(this.body, message.rows.length, () => this.addRow(message.columns.length));
     message.rows.forEach((row, i) => this.writeRow(this.body.children[i], row, message.columns.length));
+    if (focused && !this.focusPlace()) this.focusNear(focused);
+    setIfChanged(this.refused, "text", message.refused);
   }
 
   /** @param {CompareUpdate} message */
@@ -101,46 +106,84 @@ export class CompareTable {
   }
 
   /**
-   * The first cell: a name alone, or a pin's switch, name and buttons.
+   * The first cell: a name alone, or a pin's switch, name and buttons. They stay while the cell is of the same pin: a
+   * press that begins while a name is given must not find them gone.
    * @param {Element} cell
    * @param {CompareRow} row
    */
-  writeName(cell, { name, pinned, drawn }) {
-    const key = pinned ? `pin ${name}` : name;
+  writeName(cell, { name, id, pinned, drawn }) {
+    const key = pinned ? `pin ${id}` : name;
     if (cell.getAttribute("data-row") !== key) {
       cell.setAttribute("data-row", key);
       cell.replaceChildren();
-      if (pinned) this.addPin(cell, name);
+      if (pinned) this.addPin(cell, id);
       else addElement("span", "", cell, name);
     }
-    if (pinned) setIfChanged(cell.children[0], "aria-pressed", String(drawn));
+    if (pinned) this.writePin(cell, name, drawn);
   }
 
   /**
    * @param {Element} cell
-   * @param {string} name
+   * @param {number} id
    */
-  addPin(cell, name) {
+  addPin(cell, id) {
     const { host } = this;
-    const button = (/** @type {string} */ text, /** @type {string} */ label, /** @type {() => void} */ act) => {
-      const made = addButton(cell, text, label, act);
-      made.setAttribute("aria-label", label);
-    };
-    button("┄", `draw ${name}, dashed, or no longer`, () => host.actOnPin("draw", name));
+    addButton(cell, "┄", "", () => host.actOnPin("draw", id));
     const field = addElement("input", "", cell);
-    field.value = name;
     field.maxLength = LONGEST;
-    field.setAttribute("aria-label", `name of ${name}`);
     field.title = "Another name for this setting";
     field.onchange = () => {
+      const name = field.getAttribute("data-name") ?? "";
       const to = field.value.trim();
       field.value = name; // until Python has taken the other one
-      if (to && to !== name) host.actOnPin("rename", name, to);
+      if (to && to !== name) host.actOnPin("rename", id, to);
     };
     field.onkeydown = (event) => {
       if (event.key === "Enter") field.blur();
     };
-    button("⟲", `turn the knobs to ${name}`, () => host.actOnPin("turn", name));
-    button("✕", `remove ${name}`, () => host.actOnPin("remove", name));
+    addButton(cell, "⟲", "", () => host.actOnPin("turn", id));
+    addButton(cell, "✕", "", () => host.actOnPin("remove", id));
+  }
+
+  /**
+   * What a pin's controls say of its name.
+   * @param {Element} cell
+   * @param {string} name
+   * @param {boolean} drawn
+   */
+  writePin(cell, name, drawn) {
+    const [draw, field, turn, remove] = cell.children;
+    setIfChanged(draw, "aria-pressed", String(drawn));
+    for (const [button, label] of /** @type {const} */ ([
+      [draw, `draw ${name}, dashed, or no longer`],
+      [turn, `turn the knobs to ${name}`],
+      [remove, `remove ${name}`],
+    ])) {
+      setIfChanged(button, "title", label);
+      setIfChanged(button, "aria-label", label);
+    }
+    setIfChanged(field, "aria-label", `name of ${name}`);
+    setIfChanged(field, "data-name", name);
+    if (field instanceof HTMLInputElement && field.value !== name && focusedBeside(field) !== field) field.value = name;
+  }
+
+  /** Where the focus is: [row, place in its first cell], or null. */
+  focusPlace() {
+    const focused = focusedBeside(this.box);
+    const cell = focused?.parentElement;
+    const row = [...this.body.children].findIndex((el) => el.children[0] === cell);
+    return cell && focused && row >= 0 ? [row, [...cell.children].indexOf(focused)] : null;
+  }
+
+  /**
+   * The row that had the focus was removed: on to the next pin, to the last one, or to the table.
+   * @param {number[]} place  as of `focusPlace`
+   */
+  focusNear([row, place]) {
+    const cells = [...this.body.children].map((el) => el.children[0]);
+    const isPin = (/** @type {Element} */ cell) => cell.children.length > 1;
+    const cell = cells.slice(row).find(isPin) ?? cells.findLast(isPin);
+    const next = cell?.children[place] ?? this.box;
+    if (next instanceof HTMLElement) next.focus();
   }
 }

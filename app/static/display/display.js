@@ -169,11 +169,11 @@ class Display {
   /**
    * Something was done to a pin in the table.
    * @param {PinAction["act"]} act
-   * @param {string} name
+   * @param {number} pin  its id
    * @param {string} [to]  its new name
    */
-  actOnPin(act, name, to = "") {
-    this.changeView({ pin_action: { number: this.view.pin_action.number + 1, act, name, to } });
+  actOnPin(act, pin, to = "") {
+    this.changeView({ pin_action: { number: this.view.pin_action.number + 1, act, pin, to } });
   }
 
   /** @param {string} panel */

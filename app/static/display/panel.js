@@ -1,5 +1,5 @@
 // The panel below the scope: tabs, a figure or the spring, a small table and a sentence.
-import { addButton, addElement, find, setIfChanged } from "../page/dom.js";
+import { addButton, addElement, find, focusedBeside, setIfChanged } from "../page/dom.js";
 import { Painter } from "../plot/painter.js";
 import { CompareTable } from "./compare_table.js";
 import { SpringAnimation } from "./spring_animation.js";
@@ -123,8 +123,7 @@ export class Panel {
     setIfChanged(this.unit, "hidden", message.id !== "bode");
     setIfChanged(this.temperature.group, "hidden", !message.temperature);
     if (this.unit.value !== view.unit) this.unit.value = view.unit;
-    const root = this.box.getRootNode();
-    const typed = root instanceof ShadowRoot ? root.activeElement : null;
+    const typed = focusedBeside(this.box);
     for (const [field, value] of /** @type {const} */ ([
       [this.frameRate, view.frame_rate],
       [this.temperature.field, view.temperature],

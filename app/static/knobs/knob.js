@@ -1,7 +1,7 @@
 // One rotary knob: a slider that is turned. Drag up or right to turn it up (Shift: fine), arrow keys, Page Up and Down,
 // Home, End, the wheel when it has the focus, a double click for its home value, or a typed number.
 import { clamp } from "../page/clamp.js";
-import { find } from "../page/dom.js";
+import { find, focusedBeside } from "../page/dom.js";
 import { KnobFace } from "./knob_face.js";
 import { dragFraction, keyFraction, KnobScale, roundValue, wheelFraction } from "./knob_scale.js";
 
@@ -113,8 +113,7 @@ export class Knob {
 
   /** @param {Element} el */
   hasFocus(el) {
-    const root = this.box.getRootNode();
-    return (root instanceof Document || root instanceof ShadowRoot) && root.activeElement === el;
+    return focusedBeside(this.box) === el;
   }
 
   /**

@@ -47,6 +47,15 @@ export function find(root, selector, type) {
   return found;
 }
 
+/**
+ * The element that has the focus, where it is in the same shadow root as `el`.
+ * @param {Element} el
+ */
+export function focusedBeside(el) {
+  const root = el.getRootNode();
+  return root instanceof Document || root instanceof ShadowRoot ? root.activeElement : null;
+}
+
 const PROPERTIES = new Set(["hidden", "disabled", "title", "tabIndex"]);
 
 /** @type {WeakMap<Element, Map<string, string | number | boolean>>} what was last written to each element */

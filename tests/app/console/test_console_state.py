@@ -105,13 +105,13 @@ def test_a_press_pins_the_setting_and_another_at_the_same_setting_unpins_it() ->
 def test_an_action_on_a_pin_is_taken_once_and_turns_the_knobs() -> None:
     state = ConsoleState(settings=Settings(goals=Goals(delay=3.0), frame_rate=25.0))
     state.pins = Pins().press(Settings(zeta=2.0, memory="plain"))
-    view = {**state.view_taken(), "pin_action": {"number": 1, "act": "draw", "name": "A", "to": ""}}
+    view = {**state.view_taken(), "pin_action": {"number": 1, "act": "draw", "pin": 0, "to": ""}}
     state.apply_view(view)
     assert state.pins.drawn == ""
     state.apply_view(view)  # Streamlit reports it again with every run
     assert state.pins.drawn == ""
     epoch = state.epoch
-    state.apply_view({**view, "pin_action": {"number": 2, "act": "turn", "name": "A", "to": ""}})
+    state.apply_view({**view, "pin_action": {"number": 2, "act": "turn", "pin": 0, "to": ""}})
     assert state.settings.zeta == 2.0 and state.settings.memory == "plain" and state.epoch == epoch + 1
     assert state.settings.goals == Goals(delay=3.0) and state.settings.frame_rate == 25.0  # they are the visitor's
     for action in (
@@ -119,7 +119,7 @@ def test_an_action_on_a_pin_is_taken_once_and_turns_the_knobs() -> None:
         7,
         {},
         {"number": "x"},
-        {"number": 9, "act": "turn", "name": ["A"]},
+        {"number": 9, "act": "turn", "pin": [0]},
         {"number": 10, "act": {}},
     ):
         state.apply_view({**state.view_taken(), "pin_action": action})

@@ -56,13 +56,35 @@ def test_names() -> None:
     assert clean_name("  night \n shift ") == "night   shift"
     assert clean_name("x" * 50) == "x" * LONGEST
     assert [clean_name(name) for name in (*RESERVED, "Now", "", None, 3, "\x00")] == [""] * (len(RESERVED) + 5)
-    assert TWO.act({"act": "rename", "name": "A", "to": "B"}) == TWO  # taken
-    night = TWO.act({"act": "rename", "name": "B", "to": "night"})
+    assert TWO.act({"act": "rename", "pin": 0, "to": "B"}) == TWO  # taken
+    night = TWO.act({"act": "rename", "pin": 1, "to": "night"})
     assert [pin.name for pin in night] == ["A", "night"] and night.drawn == "night"
 
 
-@given(st.dictionaries(st.sampled_from(["act", "name", "to"]), st.sampled_from(
-    ["draw", "rename", "remove", "A", "B", "Z", "", None, 3, "C"])))  # fmt: skip
+def test_a_pin_keeps_its_id_and_a_refused_name_its_reason() -> None:
+    night = TWO.rename("A", "night")
+    assert [pin.id for pin in night] == [0, 1] and night.remove("night").press(CALM).by_id(0) is not None
+    state = ConsoleState(pins=TWO)
+    for number, (to, why) in enumerate((("Home", "“Home” cannot"), ("B", "another pin's name"), ("night", "")), 1):
+        action = {"number": number, "act": "rename", "pin": 0, "to": to}
+        state.apply_view({**state.view_taken(), "pin_action": action})
+        assert why in state.name_refused and bool(why) == bool(state.name_refused)
+        assert [pin.name for pin in state.pins] == (["A", "B"] if why else ["night", "B"])
+    draw = {"number": 4, "act": "draw", "pin": 0, "to": ""}  # pressed before the new name was shown
+    state.apply_view({**state.view_taken(), "pin_action": draw})
+    assert state.pins.drawn == "night"
+
+
+def test_the_table_says_why_a_name_was_refused_until_another_panel_is_open(scenes: ShownStream) -> None:
+    state = ConsoleState(view=View("compare"), pins=TWO, name_refused="taken")
+    told = answer(state, scenes)["panel"]["compare"]
+    assert told["refused"] == "taken" and [row["id"] for row in told["rows"]] == [-1, -1, 0, 1]
+    state.apply_view({**state.view_taken(), "panel": "step"})
+    assert state.name_refused == ""
+
+
+@given(st.dictionaries(st.sampled_from(["act", "pin", "to"]), st.sampled_from(
+    ["draw", "rename", "remove", "A", "B", "Z", "", None, 0, 1, 3])))  # fmt: skip
 def test_no_action_breaks_the_pins(action: dict[str, Any]) -> None:
     pins = TWO.act(action)
     names = [pin.name for pin in pins]
@@ -153,6 +175,6 @@ def test_both_pages_have_the_same_pins(scenes: ShownStream) -> None:
     own.show(scenes, 0)
     own.update({}, 1, 0.0)
     assert own.state.pins == TWO
-    action = {"number": 1, "act": "remove", "name": "A", "to": ""}
+    action = {"number": 1, "act": "remove", "pin": 0, "to": ""}
     own.update({"view": {**own.state.view_taken(), "pin_action": action}}, 2, 0.0)
     assert [pin.name for pin in console.pins] == ["B"]
