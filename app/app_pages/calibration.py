@@ -54,7 +54,7 @@ def model_words(method: str, seed: int) -> str:
 def say_whose() -> None:
     """What of this page is the console's, and what is its own."""
     now, choice = selection(), session.choice()
-    shared = "The knobs are the console's: what you turn here is turned there."
+    shared = "Knobs and temperature are the console's: what you turn here is turned there."
     if (now.method, now.seed) == (choice.method, choice.model):
         st.caption(f"{shared} So is the model. The stream is not: this page looks at single pictures.")
     else:

@@ -20,6 +20,7 @@ from app.console.protocol import Constants, ControlsUpdate
 from app.console.setting_words import regime
 from app.console.shipped_models import trained_knobs
 from app.widgets import controls, figure_sheet
+from knob_core import methods
 
 REVEAL = "picked_pictures"  # key of the container to which the page scrolls after a pick
 
@@ -56,7 +57,7 @@ class CalibrationController:
         with state.lock:
             if "controls" in request:
                 state.apply_controls(self._knobs_only(request["controls"]))
-            now = measure(shown, gate_of(state.settings, shown, method))
+            now = measure(shown, gate_of(state.settings, shown, method), state.settings.temperature)
             self.numbers.record(now, state.turn, (self.selection,))
             kind, _ = regime(state.settings, method)
             around: ControlsUpdate = {
@@ -79,9 +80,15 @@ class CalibrationController:
         return {**reported, **kept} if isinstance(reported, dict) else None
 
     def words(self) -> str:
-        """What the knobs do here, in a sentence."""
+        """What the setting does here, in a sentence or two."""
+        temperature = self.state.settings.temperature
+        cooled = "" if temperature == 1 else f" All logits are divided by the console's temperature, {temperature:g}."
+        return self._knobs_in_words() + cooled
+
+    def _knobs_in_words(self) -> str:
         if not self.selection.knobs_act:
-            return f"{self.selection.method} has a gate without inertia: the knobs do nothing here."
+            name = methods.get(self.selection.method).name
+            return f"{name} has a gate without inertia: the knobs do nothing here."
         if not self.state.settings.on:
             return "Off: the gate follows its command at once."
         reference = self.shown.reset_reference if self.shown is not None else None

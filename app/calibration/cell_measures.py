@@ -57,9 +57,9 @@ def one_step(settings: Settings, method: str, reference: float | None = None) ->
     return float(step.gain * step.share)
 
 
-def measure(shown: ShownPredictions, g: np.ndarray) -> Measured:
-    """All numbers under a gate g (M,)."""
-    fused = fuse_all(shown.predictions, g)
+def measure(shown: ShownPredictions, g: np.ndarray, temperature: float = 1.0) -> Measured:
+    """All numbers under a gate g (M,) and a temperature."""
+    fused = fuse_all(shown.predictions, g, temperature)
     agree = shown.predictions.agree
     tables = {"all": metrics.reliability_table(fused.confidence, fused.correct, BINS)}
     for name, mask in (("agree", agree), ("disagree", ~agree)):

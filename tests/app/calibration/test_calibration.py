@@ -52,7 +52,7 @@ def truth(folder: Path, chosen: Selection, s: Settings) -> tuple[np.ndarray, np.
     gain = float(gate.reset_gain(s.zeta, s.omega_n)) / (found.reset_reference or 1.0) if s.on else 1.0
     g = gate.sigmoid(found.u_star[keep].astype(np.float64) * gain)
     z = fusion.fuse(found.z_static[keep].astype(np.float64), found.z_dyn[keep].astype(np.float64), g)
-    return metrics.softmax(z.reshape(-1, z.shape[-1])), np.tile(found.labels, len(keep))
+    return metrics.softmax(z.reshape(-1, z.shape[-1]) / s.temperature), np.tile(found.labels, len(keep))
 
 
 def message(chosen: Selection, s: Settings, numbers: BeforeAndNow | None = None, turn: int = 0) -> dict[str, Any]:
@@ -73,7 +73,11 @@ def figure(said: dict[str, Any], id: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "chosen", [Selection(), Selection(corruptions=("fog", "snow"), severities=(2, 5))], ids=["all", "some"]
 )
-@pytest.mark.parametrize("s", [Settings(), Settings(zeta=0.2, omega_n=2.5), Settings(on=False)], ids=str)
+@pytest.mark.parametrize(
+    "s",
+    [Settings(), Settings(zeta=0.2, omega_n=2.5), Settings(on=False), Settings(temperature=1.7)],
+    ids=["home", "alert", "off", "temperature"],
+)
 def test_the_numbers_are_knob_cores(folder: Path, chosen: Selection, s: Settings) -> None:
     said = message(chosen, s)
     p, y = truth(folder, chosen, s)
@@ -89,6 +93,12 @@ def test_the_numbers_are_knob_cores(folder: Path, chosen: Selection, s: Settings
     assert words in figure(said, "histogram")["note"]
     counted = [unpack(t["y"]).sum() for t in figure(said, "histogram")["figure"]["data"] if t["type"] == "bar"]
     assert counted[0] == len(y) and counted[1] == round(metrics.accuracy(p, y) * len(y))
+
+
+def test_the_page_says_that_the_consoles_temperature_acts() -> None:
+    controller = CalibrationController(ConsoleState(settings=Settings(temperature=1.7)))
+    assert "the console's temperature, 1.7" in controller.words()
+    assert "temperature" not in CalibrationController(ConsoleState()).words()
 
 
 def test_every_cell_of_the_heat_maps(folder: Path) -> None:
