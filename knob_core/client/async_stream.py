@@ -82,8 +82,8 @@ class AsyncStream:
 
         try:
             await socket.send(message)
-        except (ConnectionClosed, OSError):
-            await self._broken(socket)
+        except (ConnectionClosed, OSError) as error:
+            await self._broken(socket, error)
             await self._connected()  # which sends all that is unanswered
             return False
         return True
@@ -96,12 +96,13 @@ class AsyncStream:
             async with asyncio.timeout(self._timeout):
                 text = await socket.recv()
             await self._take(socket, text)
-        except (ConnectionClosed, OSError):
-            await self._broken(socket)
+        except (ConnectionClosed, OSError) as error:
+            await self._broken(socket, error)
 
-    async def _broken(self, socket: Any) -> None:
+    async def _broken(self, socket: Any, error: Exception) -> None:
         if self._socket is socket:
             self._socket = None
+            self.session.note_break(error)
             socket.transport.abort()
 
     async def _take(self, socket: Any, text: Any) -> None:
@@ -117,9 +118,11 @@ class AsyncStream:
         async with self._connecting:
             attempts = Attempts(self._give_up, self._timeout)
             while self._socket is None:
+                self.session.require_not_replaced()
                 try:
                     self._socket = await self._opened(attempts)
                 except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as error:
+                    self.session.note_break(error)
                     await asyncio.sleep(attempts.pause_after(error))
             return self._socket
 

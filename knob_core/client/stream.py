@@ -17,7 +17,10 @@ MOST_REPLIES = 10_000  # that nobody has read; then the oldest are forgotten
 
 
 class Stream:
-    """One stream. It connects when it is first used, and again whenever the connection breaks."""
+    """One stream. It connects when it is first used, and again whenever the connection breaks.
+
+    Where another client opens the same stream this one has lost it: `Lost` is raised from then on.
+    """
 
     def __init__(self, url: str, id: str, *, give_up: float = 60.0, timeout: float = 30.0, **options: Any) -> None:
         """`give_up`: seconds without a service after which `Lost` is raised. Options: those of `Session`."""
@@ -88,16 +91,17 @@ class Stream:
 
         try:
             self._socket.send(message)
-        except (ConnectionClosed, OSError):
-            self._read_the_rest()
+        except (ConnectionClosed, OSError) as error:
+            self._read_the_rest(error)
             self._connected()  # which sends all that is unanswered
             return False
         return True
 
-    def _read_the_rest(self) -> None:
+    def _read_the_rest(self, error: Exception) -> None:
         """The connection broke: take what had arrived and was not read yet, and give it up."""
         from websockets.exceptions import ConnectionClosed
 
+        self.session.note_break(error)
         socket, self._socket = self._socket, None
         with contextlib.suppress(ConnectionClosed, OSError, EOFError):  # TimeoutError, nothing is left, is an OSError
             for _ in range(MOST_WAITING):  # no more can be on their way
@@ -111,8 +115,8 @@ class Stream:
         self._connected()
         try:
             self._take(self._socket, self._socket.recv(self._timeout))
-        except (ConnectionClosed, OSError):  # TimeoutError is an OSError: silence is a break too
-            self._read_the_rest()
+        except (ConnectionClosed, OSError) as error:  # TimeoutError is an OSError: silence is a break too
+            self._read_the_rest(error)
 
     def _take(self, socket: Any, text: Any) -> None:
         replies, messages = self.session.received(text)
@@ -125,9 +129,11 @@ class Stream:
 
         attempts = Attempts(self._give_up, self._timeout)
         while self._socket is None:
+            self.session.require_not_replaced()
             try:
                 self._socket = self._opened(attempts)
             except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as error:
+                self.session.note_break(error)
                 clocks.sleep(attempts.pause_after(error))
 
     def _opened(self, attempts: Attempts) -> Any:

@@ -19,7 +19,18 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 
 from knob_core.serving.access import is_local
-from knob_core.serving.messages import ELAPSED, PROTOCOL, Answer, Header, Hello, Kind, Reply, checked_clock, pack
+from knob_core.serving.messages import (
+    ELAPSED,
+    PROTOCOL,
+    REPLACED,
+    Answer,
+    Header,
+    Hello,
+    Kind,
+    Reply,
+    checked_clock,
+    pack,
+)
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
 SHORTEST_TIMEOUT = 0.25  # s that the last attempt may take although the time is nearly over
@@ -54,6 +65,7 @@ class Session:
         self.hello: Hello | None = None
         self._again: dict[int, Sent] = {}  # answered before, sent again: the caller knows their answers
         self._backlog: deque[int] = deque()  # to be sent again, as the service's queue allows
+        self._replaced = False  # by another client of this stream
         self._flying: set[int] = set()  # sent on this connection, not answered yet
         self._owed = 0  # frames that the service has forgotten, to be told with the next one
         self._missing: dict[int, int] = {}  # by number: frames before it that the service has forgotten
@@ -73,6 +85,15 @@ class Session:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         options = {"additional_headers": headers, "subprotocols": [PROTOCOL], "max_size": 2**22, "compression": None}
         return options | ({"proxy": None} if is_local(urlsplit(self._url).hostname or "") else {})
+
+    def note_break(self, error: Exception) -> None:
+        """A connection ended: by `error`, which has the close code where the service closed it."""
+        self._replaced = self._replaced or getattr(getattr(error, "rcvd", None), "code", None) == REPLACED
+
+    def require_not_replaced(self) -> None:
+        """Two clients that both came back would take the stream from each other without end."""
+        if self._replaced:
+            raise Lost(f"another client has opened the stream {self.id!r}, and one stream has one client")
 
     @property
     def window(self) -> int:

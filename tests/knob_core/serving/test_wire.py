@@ -192,6 +192,30 @@ def test_answers_that_arrived_before_a_break_are_not_lost(monkeypatch: pytest.Mo
         socket.close()
 
 
+def test_a_client_whose_stream_another_one_opened_does_not_take_it_back() -> None:
+    frame = np.zeros(CLASSES)
+    with running() as service:
+        first, second = Stream(service.url, "a"), Stream(service.url, "a")
+        for stream in (first, second):
+            stream.step(frame)
+        for _ in range(2):
+            with pytest.raises(Lost, match="another client has opened the stream 'a'"):
+                first.step(frame)
+            assert second.step(frame)["type"] == "answer"
+
+        async def third() -> None:
+            async with AsyncStream(service.url, "a") as stream:
+                await stream.step(frame)
+                other = AsyncStream(service.url, "a")
+                await other.step(frame)
+                with pytest.raises(Lost, match="another client has opened the stream 'a'"):
+                    await stream.step(frame)
+                await other.close()
+
+        asyncio.run(third())
+        second.close()
+
+
 def test_no_proxy_is_told_what_goes_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A token for a local service would travel to whatever the environment names as a proxy."""
     for name in ("http_proxy", "https_proxy", "all_proxy"):
