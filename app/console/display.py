@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from app.console import readouts
-from app.console.console_state import ConsoleState
+from app.console.console_state import FRAME_RATES, TEMPERATURES, ConsoleState
 from app.console.outcome import Outcome
 from app.console.panels import PANELS, PanelInput, beside, panel
 from app.console.panels.panel_input import Judged
+from app.console.pins import LONGEST
 from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
 from app.console.readouts import READOUTS, WITHOUT_KNOB
 from app.console.setting_words import describe
@@ -41,6 +42,7 @@ def constants() -> DisplayConstants:
             {"id": r.id, "label": r.label, "help": r.help, "goal": goal_constants(r.goal)} for r in READOUTS.values()
         ],
         "legend": LEGEND,
+        "limits": {"frame_rate": list(FRAME_RATES), "temperature": list(TEMPERATURES), "name": LONGEST},
     }
 
 

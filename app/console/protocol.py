@@ -259,6 +259,15 @@ class DisplayConstants(TypedDict):
     units: list[str]
     readouts: list[ReadoutConstants]
     legend: dict[str, list[str]]  # kind -> [label, help]
+    limits: LimitConstants
+
+
+class LimitConstants(TypedDict):
+    """What fields take; Python holds what comes back to the same."""
+
+    frame_rate: list[float]  # [lowest, highest], frames/s
+    temperature: list[float]  # [lowest, highest]
+    name: int  # characters of a pin's name
 
 
 class ReadoutConstants(TypedDict):

@@ -274,6 +274,14 @@ export interface DisplayConstants {
   units: string[];
   readouts: ReadoutConstants[];
   legend: Record<string, [string, string]>; // kind -> label, help
+  limits: LimitConstants;
+}
+
+/** What fields take; Python holds what comes back to the same. */
+export interface LimitConstants {
+  frame_rate: [number, number]; // frames/s
+  temperature: [number, number];
+  name: number; // characters of a pin's name
 }
 
 /** A card's label and help, and the goal that it takes. */

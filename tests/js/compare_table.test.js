@@ -12,7 +12,7 @@ let acts = [];
 function makeTable() {
   const box = fakeDocument();
   acts = [];
-  const table = new CompareTable(box, {
+  const table = new CompareTable(box, 16, {
     actOnPin: (act, pin, to) => acts.push([act, pin, to]),
     changeView: () => {},
   });
@@ -39,6 +39,7 @@ test("a button that is pressed while its row gets another name stays, and acts o
   const { show, controls } = makeTable();
   show([["now", -1], ["A", 0]]); // prettier-ignore
   const [draw, field, , remove] = controls(1);
+  assert.equal(field.maxLength, 16);
   field.value = " night ";
   field.onchange();
   assert.deepEqual([acts, field.value], [[["rename", 0, "night"]], "A"]);

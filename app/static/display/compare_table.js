@@ -4,7 +4,6 @@ import { addButton, addElement, focusedBeside, keepChildren, setIfChanged } from
 
 /** @import { CompareRow, CompareUpdate, PinAction, ViewRequest } from "../messages.js" */
 
-const LONGEST = 16; // characters of a name
 const SETTING = "memory, mode";
 
 /**
@@ -28,10 +27,12 @@ export function nextOrder(sort, column) {
 export class CompareTable {
   /**
    * @param {HTMLElement} box
+   * @param {number} longest  characters of a pin's name
    * @param {CompareHost} host
    */
-  constructor(box, host) {
+  constructor(box, longest, host) {
     this.box = box;
+    this.longest = longest;
     this.host = host;
     this.sort = "";
     this.columns = "";
@@ -130,7 +131,7 @@ export class CompareTable {
     const { host } = this;
     addButton(cell, "┄", "", () => host.actOnPin("draw", id));
     const field = addElement("input", "", cell);
-    field.maxLength = LONGEST;
+    field.maxLength = this.longest;
     field.title = "Another name for this setting";
     field.onchange = () => {
       const name = field.getAttribute("data-name") ?? "";

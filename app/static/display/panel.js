@@ -8,9 +8,6 @@ import { SpringAnimation } from "./spring_animation.js";
 /** @import { CompareHost } from "./compare_table.js" */
 /** @import { SpringHost } from "./spring_animation.js" */
 
-const FRAME_RATES = { min: 0.1, max: 1000 };
-const TEMPERATURES = { min: 0.05, max: 20 };
-
 /**
  * What the panel needs of the display.
  * @typedef {SpringHost & CompareHost & { changeView: (change: Partial<ViewRequest>) => void }} PanelHost
@@ -33,12 +30,12 @@ export class Panel {
     this.canvas = find(box, "canvas", HTMLCanvasElement);
     this.painter = new Painter(this.canvas);
     this.spring = new SpringAnimation(this.painter, host);
-    this.compare = new CompareTable(find(box, ".compare", HTMLElement), host);
+    this.compare = new CompareTable(find(box, ".compare", HTMLElement), constants.limits.name, host);
     const options = find(box, ".axis-options", HTMLElement);
     for (const { id, label, help } of constants.panels) this.addTab(id, label, help);
     this.unit = this.addUnitMenu(options, constants.units);
-    this.temperature = this.addTemperature(options);
-    this.frameRate = this.addFrameRateField(options);
+    this.temperature = this.addTemperature(options, constants.limits.temperature);
+    this.frameRate = this.addFrameRateField(options, constants.limits.frame_rate);
   }
 
   /**
@@ -73,39 +70,47 @@ export class Panel {
     return menu;
   }
 
-  /** @param {Element} parent */
-  addFrameRateField(parent) {
-    const label = addElement("label", "", parent);
+  /**
+   * A field for a number of the view, which is sent when it is within its limits.
+   * @param {Element} label
+   * @param {"frame_rate" | "temperature"} name
+   * @param {[number, number]} limits
+   */
+  addNumberField(label, name, [min, max]) {
     const field = addElement("input", "", label);
     field.type = "number";
-    Object.assign(field, FRAME_RATES, { step: "any" });
+    Object.assign(field, { min, max, step: "any" });
+    field.onchange = () => {
+      const value = Number(field.value);
+      if (value >= min && value <= max) this.host.changeView({ [name]: value });
+      else field.value = String(this.host.view[name]);
+    };
+    return field;
+  }
+
+  /**
+   * @param {Element} parent
+   * @param {[number, number]} limits
+   */
+  addFrameRateField(parent, limits) {
+    const label = addElement("label", "", parent);
+    const field = this.addNumberField(label, "frame_rate", limits);
     field.setAttribute("aria-label", "frame rate");
     label.append(" frames/s");
     label.title = "Frames a second of your camera: turns frames into seconds and cycles/frame into Hz";
-    field.onchange = () => {
-      const frame_rate = Number(field.value);
-      if (frame_rate >= FRAME_RATES.min && frame_rate <= FRAME_RATES.max) this.host.changeView({ frame_rate });
-      else field.value = String(this.host.view.frame_rate);
-    };
     return field;
   }
 
   /**
    * A field for the temperature, and a button that fits it to the stream's labels.
    * @param {Element} parent
+   * @param {[number, number]} limits
    */
-  addTemperature(parent) {
+  addTemperature(parent, limits) {
     const group = addElement("span", "temperature", parent);
     const label = addElement("label", "", group, "temperature ");
     label.title = "The answer is softmax(z / temperature): above 1 more modest, below 1 surer; no answer changes";
-    const field = addElement("input", "", label);
-    field.type = "number";
-    Object.assign(field, TEMPERATURES, { step: "any" });
-    field.onchange = () => {
-      const temperature = Number(field.value);
-      if (temperature >= TEMPERATURES.min && temperature <= TEMPERATURES.max) this.host.changeView({ temperature });
-      else field.value = String(this.host.view.temperature);
-    };
+    const field = this.addNumberField(label, "temperature", limits);
     const help = "Find the temperature with the best likelihood over this stream's labels";
     addButton(group, "fit", help, () => this.host.changeView({ fit_presses: this.host.view.fit_presses + 1 }));
     return { group, field };

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from console_answers import answer, readouts
 
-from app.console import panels
+from app.console import display, panels
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState, View
 from app.console.live_run import cut
 from app.console.panels import PANELS
-from app.console.pins import Pin, Pins
+from app.console.pins import Pin, Pins, clean_name
 from app.console.setting_words import regime
 from app.console.shown_stream import ShownStream
 from app.figures.bode_plot import UNITS
@@ -217,6 +217,15 @@ def test_while_too_few_frames_have_arrived_to_measure_every_number_is_a_dash(str
         assert ({card["now"], *dict(card["rest"]).values()} == {"–"}) == (frames < 3)
         assert ("nothing measured yet" in card["goal"]["words"]) == (frames < 3)
         assert (told["lag"]["beside"] == "") == (frames < 3)
+
+
+def test_the_page_s_fields_have_the_limits_that_python_holds_them_to() -> None:
+    limits, state = display.constants()["limits"], ConsoleState()
+    for name in ("frame_rate", "temperature"):
+        for beyond, held in zip((-1e9, 1e9), limits[name], strict=True):
+            state.apply_view({**state.view_taken(), name: beyond})
+            assert getattr(state.settings, name) == held
+    assert len(clean_name("x" * 99)) == limits["name"]
 
 
 def test_reset_mode_steps_once_and_no_further(stream: ShownStream) -> None:
