@@ -1,6 +1,6 @@
 """Give a model of your own a knob: two-branch logits, or any single classifier.
 
-A single classifier is ensembled with its own past: z_static = z_dyn = z, and static memory (which must be on) turns
+A single classifier is ensembled with its own past: z_static = z_dyn = z, and plain memory (which must be on) turns
 z_static into "what I have been seeing"; the command u* comes from `knob_core.wrap.command`. Works for torch modules,
 plain functions, and logits arrays that come from elsewhere; any number of classes >= 2.
 """

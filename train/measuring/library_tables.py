@@ -14,7 +14,7 @@ from train.measuring.library_branches import CLAIMED, SHIPPED_SEED, TRADE_OFF, L
 
 
 def trained_settings(members: dict[str, Member]) -> dict[str, Settings]:
-    """What each method with knobs learnt, without static memory."""
+    """What each method with knobs learnt, without plain memory."""
     found = {}
     for method in (method for method in METHODS if method in members and METHODS[method].gate.knobs):
         knobs: Any = members[method].model.knobs

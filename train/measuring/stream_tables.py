@@ -1,4 +1,4 @@
-"""What an operator gets on a stream: every method, static memory, and smoothing of the probabilities from outside.
+"""What an operator gets on a stream: every method, plain memory, and smoothing of the probabilities from outside.
 
 Rows of measures (flips, jitter, lag, confident errors, NLL, ECE) and the trade-off between flips and lag. Still images
 never charge memory for its inertia, so lag is also measured at a cut: in the middle of a step's bad stretch every path

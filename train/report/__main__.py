@@ -16,7 +16,18 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import commands
 from train.measuring.stream_tables import FIRST
-from train.report import choices, filters, markdown_tables, published, readings, readme, rivals, sensitivity
+from train.report import (
+    choices,
+    filters,
+    markdown_tables,
+    paper_recipe,
+    published,
+    readings,
+    readme,
+    rivals,
+    sensitivity,
+    words,
+)
 from train.report.claims import claims
 from train.report.result_set import Results
 
@@ -39,6 +50,7 @@ def document(results: Results, figures: str) -> str:
         "Written by `python -m train.report` from the files in `assets/results`; `python -m train.evaluate`, "
         "`python -m train.library` and `python -m train.cost` make those.",
         readings.setting(results),
+        *words.section(),
         "## What we set out to show",
         markdown_tables.verdicts(results),
         "## What does not hold",
@@ -47,6 +59,7 @@ def document(results: Results, figures: str) -> str:
         "## Table 1: accuracy and calibration on CIFAR-10-C",
         markdown_tables.main_table(results),
         readings.benchmark(results),
+        *paper_recipe.section(results),
         "Reset Mode, the settled gate and each branch alone, all 19 corruptions:",
         markdown_tables.outputs_table(results),
         picture("severities", "Accuracy and debiased calibration error by severity, a line a method"),

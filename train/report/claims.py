@@ -73,7 +73,7 @@ def _rivals(results: Results) -> Iterator[Claim]:
         ours = {m: 100 * results.over_seeds(m, "fused", score, "accuracy").mean for m in results.methods}
         worst = min(ours, key=lambda m: ours[m])
         yield Claim(
-            f"{what} of every method", f">= {target:g} %", f"lowest: {NAMES[worst]} {ours[worst]:.1f} %",
+            f"{what} of every method", f">= {target:.2f} %", f"lowest: {NAMES[worst]} {ours[worst]:.2f} %",
             ours[worst] >= target,
         )  # fmt: skip
     for output, mode in (("fused", "Reset Mode"), ("settled", "settled gate")):
@@ -293,7 +293,7 @@ def _streams(results: Results) -> Iterator[Claim]:
     ratio = flips["knob-ia"].mean() / flips["knob-ode + memory"].mean()
     mean = frame[frame["variant"] == "knob-ode + memory"].mean(numeric_only=True)
     yield Claim(
-        "Streams: static memory at the home setting gives fewer flips (noises)",
+        "Streams: plain memory at the home setting gives fewer flips (noises)",
         ">= 3 x at a lag <= 10 frames",
         f"{ratio:.1f} x ({flips['knob-ia'].mean():.1f} -> {flips['knob-ode + memory'].mean():.1f}); lag "
         f"{mean['cut_lag63']:.1f} frames after a cut, {mean['gate_lag63']:.1f} of the gate",
@@ -301,7 +301,7 @@ def _streams(results: Results) -> Iterator[Claim]:
     )
     best = calmest(results, "knob-ode + memory")
     yield Claim(
-        "Streams: static memory at its calmest setting within the lag gives fewer flips (noise steps)",
+        "Streams: plain memory at its calmest setting within the lag gives fewer flips (noise steps)",
         ">= 3 x at a lag <= 10 frames",
         f"{best.ratio:.1f} x ({best.before:.1f} -> {best.flips:.1f}) at {best.lag:.1f} frames, "
         f"ζ {best.zeta:g}, ω_n {best.omega_n:g}",

@@ -277,7 +277,7 @@ def streams_table(results: Results, noises_only: bool) -> str:
     rows = [[name, *(number(mean.loc[name, c], d) for c, d in columns)] for name in VARIANTS if name in mean.index]
     header = [
         "output", "flips / 100", "jitter of p_max", "jitter of g", "lag of g 63 %", "lag at a cut 63 %", "95 %",
-        "sure and wrong / 100", "accuracy", "NLL", "ECE_deb",
+        "confident errors / 100", "accuracy", "NLL", "ECE_deb",
     ]  # fmt: skip
     return markdown(header, rows)
 
