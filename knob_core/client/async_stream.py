@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-from knob_core.client.stream import LEAVE, MOST_REPLIES
+from knob_core.client.stream import LEAVE, MOST_REPLIES, MOST_WAITING
 from knob_core.client.stream_session import Attempts, Session, answer_to
 from knob_core.serving.messages import Answer, Reply
 
@@ -24,7 +25,7 @@ class AsyncStream:
         self._give_up, self._timeout = give_up, timeout
         self._socket: Any = None
         self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)
-        self._connecting = asyncio.Lock()
+        self._connecting, self._reading = asyncio.Lock(), asyncio.Lock()
 
     async def __aenter__(self) -> AsyncStream:
         await self._connected()
@@ -51,7 +52,8 @@ class AsyncStream:
             yield await self.reply()
 
     async def send(self, frame: Any, *, elapsed: float | None = None, time: float | None = None) -> int:
-        """Send without waiting; the frame's number."""
+        """Send without waiting for the answer; the frame's number. It waits where too many are unanswered."""
+        await self._read_while(lambda: len(self.session.waiting) >= MOST_WAITING)
         socket = await self._connected()
         number, messages = self.session.send(frame, elapsed, time)
         for message in messages:
@@ -60,8 +62,7 @@ class AsyncStream:
 
     async def reply(self) -> Reply:
         """The next thing that the service says of a frame; waits for it."""
-        while not self._replies:
-            await self._read()
+        await self._read_while(lambda: not self._replies)
         return self._replies.popleft()
 
     async def leave(self) -> None:
@@ -83,10 +84,19 @@ class AsyncStream:
         try:
             await socket.send(message)
         except (ConnectionClosed, OSError) as error:
-            await self._broken(socket, error)
+            socket.transport.abort()  # ends the reading of another task
+            async with self._reading:
+                await self._broken(socket, error)
             await self._connected()  # which sends all that is unanswered
             return False
         return True
+
+    async def _read_while(self, needed: Callable[[], bool]) -> None:
+        """Read as long as that is needed. One task reads at a time, and what it reads may be what another needs."""
+        while needed():
+            async with self._reading:
+                if needed():
+                    await self._read()
 
     async def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
@@ -100,10 +110,20 @@ class AsyncStream:
             await self._broken(socket, error)
 
     async def _broken(self, socket: Any, error: Exception) -> None:
-        if self._socket is socket:
-            self._socket = None
-            self.session.note_break(error)
-            socket.transport.abort()
+        """Give a connection up, and take what had arrived and was not read yet; nobody else reads meanwhile."""
+        from websockets.exceptions import ConnectionClosed
+
+        if self._socket is not socket:
+            return
+        self._socket = None
+        self.session.note_break(error)
+        with contextlib.suppress(ConnectionClosed, OSError, EOFError):  # TimeoutError, nothing is left, is an OSError
+            for _ in range(MOST_WAITING):  # no more can be on their way
+                async with asyncio.timeout(0):
+                    text = await socket.recv()
+                replies, _messages = self.session.received(text)  # what is to be sent waits
+                self._replies.extend(replies)
+        socket.transport.abort()
 
     async def _take(self, socket: Any, text: Any) -> None:
         replies, messages = self.session.received(text)

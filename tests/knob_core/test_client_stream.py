@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from knob_core.client import AsyncStream, Lost, Stream
+from knob_core.client.stream import MOST_WAITING
 from knob_core.client.stream_session import Session
 from knob_core.serving.messages import Header, as_text, unpack
 
@@ -211,3 +212,65 @@ def test_a_connection_without_a_hello_is_closed(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(Lost):
         Stream("http://127.0.0.1:1", "a", give_up=0.01)._connected()
     assert made and all(connection.is_closed for connection in made)
+
+
+class Answering(AsyncBroken):
+    """A connection whose service answers every frame, one after the other; one task at a time may read."""
+
+    def __init__(self) -> None:
+        self.sent: asyncio.Queue[int] = asyncio.Queue()
+        self.is_read = False
+
+    async def send(self, message: bytes) -> None:  # type: ignore[override]
+        self.sent.put_nowait(unpack(message)[0]["number"])
+
+    async def recv(self) -> str:  # type: ignore[override]
+        assert not self.is_read
+        self.is_read = True
+        try:
+            return answer(await self.sent.get())
+        finally:
+            self.is_read = False
+
+
+@pytest.mark.parametrize("reads", ["sender", "another task"])
+def test_what_a_client_of_asyncio_leaves_unanswered_is_bounded(reads: str) -> None:
+    count = 3 * MOST_WAITING
+
+    async def check() -> None:
+        stream = AsyncStream("http://127.0.0.1:1", "a")
+        stream.session.received(hello(0, 0, []))
+        stream._socket = Answering()
+        replies: list[Any] = []
+
+        async def read() -> None:
+            replies.extend([await stream.reply() for _ in range(count)])
+
+        reading = asyncio.create_task(read()) if reads == "another task" else None
+        for _ in range(count):
+            await stream.send(None)
+            assert len(stream.session.waiting) <= MOST_WAITING
+        await (reading or read())
+        assert [reply["frame"] for reply in replies] == list(range(1, count + 1))
+
+    asyncio.run(asyncio.wait_for(check(), 10))
+
+
+def test_answers_that_arrived_before_a_break_are_read_by_a_client_of_asyncio_too() -> None:
+    async def check() -> None:
+        stream: Any = AsyncStream("http://127.0.0.1:1", "a")
+        stream.session.received(hello(0, 0, []))
+        for _ in range(3):
+            stream.session.send(None)
+        stream._socket = broken = AsyncBroken()
+        broken.left = [answer(number) for number in (3, 2, 1)]
+
+        async def connected() -> Any:
+            return stream._socket
+
+        stream._connected = connected
+        await stream.send(None)
+        assert [reply["frame"] for reply in stream._replies] == [1, 2, 3]
+        assert stream._socket is None and list(stream.session.waiting) == [4]
+
+    asyncio.run(check())

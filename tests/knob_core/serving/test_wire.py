@@ -192,6 +192,31 @@ def test_answers_that_arrived_before_a_break_are_not_lost(monkeypatch: pytest.Mo
         socket.close()
 
 
+def test_a_client_of_asyncio_reads_what_arrived_before_a_break_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+
+    async def check(url: str) -> None:
+        async with AsyncStream(url, "a") as stream:
+            for _ in range(3):
+                await stream.send(logits(rng))
+            until = time.monotonic() + 10
+            while len(stream._socket.recv_messages.frames) < 3 and time.monotonic() < until:
+                await asyncio.sleep(0.01)
+            stream._socket.transport.abort()
+            await asyncio.sleep(0.05)
+
+            async def connected() -> Any:
+                return stream._socket
+
+            with monkeypatch.context() as patched:
+                patched.setattr(stream, "_connected", connected)
+                await stream.send(logits(rng))  # the break shows
+            assert [reply["frame"] for reply in stream._replies] == [1, 2, 3]  # type: ignore[typeddict-item]
+
+    with running() as service:
+        asyncio.run(check(service.url))
+
+
 def test_a_client_whose_stream_another_one_opened_does_not_take_it_back() -> None:
     frame = np.zeros(CLASSES)
     with running() as service:
