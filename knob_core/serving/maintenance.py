@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 class Store(Protocol):
     """Where states are saved: `knob_core.serving.snapshots`, or `stream_files` where several services share them."""
 
+    def saved_at(self) -> float | None:
+        """Unix time of what `load` will go on from, where that has knobs."""
+
     def load(self) -> str | None: ...
 
     def save(self) -> None: ...
@@ -47,17 +50,25 @@ class Maintenance:
     def start(self) -> None:
         """Load the last snapshot, then go on in a thread."""
         if self._store is not None:
-            problem = self._store.load()
-            if problem is not None:
-                log.warning(problem)
+            self._load(self._store)
         self._thread = threading.Thread(target=self._work, name="knob maintenance", daemon=True)
         self._thread.start()
+
+    def _load(self, store: Store) -> None:
+        """Go on from what was saved; a settings file that was edited since comes before the saved knobs."""
+        saved_at, problem = store.saved_at(), store.load()
+        if problem is not None:
+            log.warning(problem)
+        elif saved_at is not None and self._watch is not None:
+            self._watch.reload_if_edited_since(saved_at, self.engine.knobs)
 
     def stop(self) -> None:
         """The last snapshot, once the engine has answered all."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+        if self._watch is not None:
+            self._watch.reload(self.engine.knobs)  # or an edit of this moment would look older than the snapshot
         self.save()
 
     def _work(self) -> None:

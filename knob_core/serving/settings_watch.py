@@ -18,6 +18,12 @@ class SettingsWatch:
         self.path, self.problems = path, problems
         self._stamp = self._read_stamp()
 
+    def reload_if_edited_since(self, moment: float, knobs: KnobControl) -> None:
+        """Turn the knobs, where the file is newer than a Unix time."""
+        if self._stamp is not None and self._stamp[0] > moment * 1e9:
+            self._stamp = None
+            self.reload(knobs)
+
     def reload(self, knobs: KnobControl) -> bool:
         """Turn the knobs, where the file changed; whether it did. A bad file is reported, and the knobs stay."""
         stamp = self._read_stamp()

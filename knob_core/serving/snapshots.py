@@ -37,6 +37,11 @@ class Snapshot:
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine, self.folder = engine, folder
 
+    def saved_at(self) -> float | None:
+        """Unix time of the last one."""
+        path = self.folder / NAME
+        return path.stat().st_mtime if path.is_file() else None
+
     def load(self) -> str | None:
         """Go on from the last one; what is wrong with it, where it had to be put aside."""
         self.folder.mkdir(parents=True, exist_ok=True)

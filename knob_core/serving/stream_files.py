@@ -34,6 +34,9 @@ class StreamFiles:
         self._written: dict[str, int] = {}  # last number in the file, by stream
         self._swept = time.monotonic()
 
+    def saved_at(self) -> None:
+        """The files have no knobs."""
+
     def load(self) -> str | None:
         """Nothing at the start: a stream is read when it comes."""
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -16,12 +16,14 @@ import pytest
 from safetensors import safe_open
 from services import Process, logits, running
 
-from knob_core import wrap
+from knob_core import settings, wrap
 from knob_core.client import AsyncStream, Service, Stream
 from knob_core.runtime import KnobStream
 from knob_core.serving import snapshots
 from knob_core.serving.engine import Engine, Limits
+from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import Frame
+from knob_core.settings import Settings
 
 KILLS = int(os.environ.get("KNOB_KILLS", "3"))
 
@@ -237,3 +239,38 @@ def test_a_snapshot_goes_on_bit_for_bit_with_knobs_of_its_own(tmp_path: Path) ->
         pass
     for k in range(100):
         assert told[True, k] == told[False, k] and told[True, k]["frame"] == 6
+
+
+@pytest.mark.parametrize(("edited", "wins"), [(60.0, 0.1), (-60.0, 0.7)])
+def test_a_settings_file_that_was_edited_while_the_service_was_down_wins(
+    tmp_path: Path, edited: float, wins: float
+) -> None:
+    """Saved knobs, turned to 0.7, come before a file that is older."""
+    file, state = tmp_path / "knob.toml", tmp_path / "state"
+
+    def started() -> tuple[Engine, Maintenance]:
+        engine = Engine(wrap.classifier(), settings.load(file), name="logits")
+        kept = Maintenance(engine, {}, store=snapshots.Snapshot(engine, state), settings=file)
+        kept.start()
+        return engine, kept
+
+    settings.save(Settings(omega_n=0.4), file)
+    engine, kept = started()
+    engine.knobs.turn({"omega_n": 0.7}, "tester")
+    kept.stop()
+    settings.save(Settings(omega_n=0.1), file)
+    at = (state / snapshots.NAME).stat().st_mtime + edited
+    os.utime(file, (at, at))
+    engine, kept = started()
+    assert engine.knobs.table.base.omega_n == wins
+    kept.stop()
+
+
+def test_an_edit_of_the_settings_file_just_before_the_end_is_in_the_last_snapshot(tmp_path: Path) -> None:
+    file = tmp_path / "knob.toml"
+    settings.save(Settings(omega_n=0.4), file)
+    engine = Engine(wrap.classifier(), settings.load(file), name="logits")
+    kept = Maintenance(engine, {}, store=snapshots.Snapshot(engine, tmp_path), settings=file)
+    file.write_text(settings.to_toml(Settings(omega_n=0.125)))
+    kept.stop()
+    assert snapshots.read(tmp_path / snapshots.NAME)[1]["knobs"]["all"]["omega_n"] == 0.125
