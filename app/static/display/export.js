@@ -33,8 +33,11 @@ export async function copyLink(button) {
 
 const SCALE = 2; // pixels of the picture for one of the screen's
 const EDGE = 14;
-const CARD_HEIGHT = 52;
-const TABLE_ROW = 17; // height of a row of the table of pins
+const NARROWEST = 900; // pixels of a figure: on a phone's width its labels would lie over each other
+const CAPTION_LINE = 18; // heights
+const SMALL_LINE = 14;
+const TABLE_ROW = 17;
+const COLUMN_GAP = 12;
 /** @type {Record<string, { colour: string, dash?: string, width?: number }>} how each kind of the legend is drawn */
 export const SAMPLES = {
   now: { colour: "text", width: 2 },
@@ -58,97 +61,150 @@ export function savePicture(display) {
 }
 
 /**
- * The picture, drawn anew from the figures.
+ * The picture, drawn anew from the figures; wide enough to be read also where the screen is narrow.
  * @param {SavedDisplay} display
  * @returns {HTMLCanvasElement}
  */
 export function picture({ box, palette, font, message, figure, scope, panel }) {
-  const width = Math.max(scope.canvas.clientWidth, panel.canvas.clientWidth) + 2 * EDGE;
-  const { compare } = message.panel;
-  const parts = [drawn(figure, scope.canvas, palette, font), drawn(message.panel.figure, panel.canvas, palette, font)];
-  const table = compare ? (compare.rows.length + 1) * TABLE_ROW : 0;
-  const heights = [scope.canvas.clientHeight, table || panel.canvas.clientHeight];
-  const top = 34 + CARD_HEIGHT + 24;
   const sheet = document.createElement("canvas");
-  sheet.width = SCALE * width;
-  sheet.height = SCALE * (top + heights[0] + heights[1] + 62);
   const c = sheet.getContext("2d");
   if (!c) throw new Error("this browser has no 2d canvas");
+  const table = message.panel.compare ? tableOf(c, message.panel.compare, font) : null;
+  const parts = [drawn(figure, scope.canvas, palette, font), drawn(message.panel.figure, panel.canvas, palette, font)];
+  const width = Math.max(parts[0].width, table?.width ?? parts[1].width); // without the edges
+  const caption = brokenLines(c, message.caption, width, `600 14px ${font}`);
+  const note = brokenLines(c, message.panel.note, width, `11px ${font}`);
+  const cards = cardsOf(c, message, width, font);
+  const cardsAt = 16 + CAPTION_LINE * caption.length;
+  const scopeAt = cardsAt + cards.height + 24;
+  const panelAt = scopeAt + parts[0].height + 28;
+  const noteAt = panelAt + (table?.height ?? parts[1].height) + 14;
+  sheet.width = SCALE * (width + 2 * EDGE);
+  sheet.height = SCALE * (noteAt + SMALL_LINE * note.length + 6);
   c.scale(SCALE, SCALE);
   c.fillStyle = getComputedStyle(box).getPropertyValue("--st-background-color") || "#ffffff";
-  c.fillRect(0, 0, width, sheet.height);
+  c.fillRect(0, 0, sheet.width, sheet.height);
   c.textBaseline = "middle";
-  write(c, message.caption, EDGE, 18, `600 14px ${font}`, palette.text);
-  writeCards(c, message, width, palette, font);
-  writeLegend(c, message, 34 + CARD_HEIGHT + 10, palette, font);
-  c.drawImage(parts[0], EDGE, top, scope.canvas.clientWidth, heights[0]);
-  const below = top + heights[0] + 22;
+  caption.forEach((line, i) => write(c, line, EDGE, 18 + i * CAPTION_LINE, `600 14px ${font}`, palette.text));
+  writeCards(c, cards, cardsAt, palette, font);
+  writeLegend(c, message, scopeAt - 14, palette, font);
+  c.drawImage(parts[0].canvas, EDGE, scopeAt, parts[0].width, parts[0].height);
   const name = message.constants.panels.find(({ id }) => id === message.panel.id)?.label ?? "";
-  write(c, name, EDGE, below - 6, `600 12px ${font}`, palette.text);
-  if (compare) writeTable(c, compare, below + 6, palette, font);
-  else c.drawImage(parts[1], EDGE, below + 6, panel.canvas.clientWidth, heights[1]);
-  write(c, message.panel.note, EDGE, below + heights[1] + 20, `11px ${font}`, palette.muted);
+  write(c, name, EDGE, panelAt - 12, `600 12px ${font}`, palette.text);
+  if (table) writeTable(c, table, panelAt, palette, font);
+  else c.drawImage(parts[1].canvas, EDGE, panelAt, parts[1].width, parts[1].height);
+  note.forEach((line, i) => write(c, line, EDGE, noteAt + i * SMALL_LINE, `11px ${font}`, palette.muted));
   return sheet;
 }
 
 /**
- * A figure drawn at SCALE on a canvas of its own; without a figure (the spring) what is on the screen.
+ * A figure drawn at SCALE on a canvas of its own, at least NARROWEST wide; without a figure (the spring) what is on the
+ * screen.
  * @param {Figure | null} figure
  * @param {HTMLCanvasElement} shown
  * @param {Palette} palette
  * @param {string} font
+ * @returns {{ canvas: HTMLCanvasElement, width: number, height: number }}
  */
 function drawn(figure, shown, palette, font) {
-  if (!figure) return shown;
+  const height = shown.clientHeight;
+  if (!figure) return { canvas: shown, width: shown.clientWidth, height };
+  const width = Math.max(NARROWEST, shown.clientWidth);
   const painter = new Painter(document.createElement("canvas"));
   painter.ratio = SCALE;
-  painter.measured = [shown.clientWidth, shown.clientHeight];
+  painter.measured = [width, height];
   painter.draw(figure, palette, font);
-  return painter.canvas;
+  return { canvas: painter.canvas, width, height };
 }
 
 /**
- * The read-outs side by side: label, number, goal.
+ * A text in lines that are not wider than there is room for; a single word may be.
+ * @param {CanvasRenderingContext2D} c
+ * @param {string} text
+ * @param {number} room
+ * @param {string} font
+ */
+export function brokenLines(c, text, room, font) {
+  c.font = font;
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && c.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/**
+ * The read-outs side by side: label, number, and the lines of the goal.
  * @param {CanvasRenderingContext2D} c
  * @param {DisplayMessage} message
  * @param {number} width
- * @param {Palette} palette
  * @param {string} font
  */
-function writeCards(c, { readouts, constants }, width, palette, font) {
-  const step = (width - 2 * EDGE) / Math.max(1, readouts.length);
-  readouts.forEach(({ id, now, goal, why }, i) => {
-    const [x, y] = [EDGE + i * step, 34];
-    const label = constants.readouts.find((readout) => readout.id === id)?.label ?? "";
-    write(c, label, x, y + 8, `11px ${font}`, palette.muted);
-    write(c, now, x, y + 25, `650 17px ${font}`, palette.text);
-    const verdict = goal?.verdict ?? "";
-    const colour = verdict === "missed" || why ? palette.wrong : verdict === "met" ? palette.static : palette.muted;
-    write(c, goal?.words || why, x, y + 42, `600 11px ${font}`, colour);
-  });
+function cardsOf(c, { readouts, constants }, width, font) {
+  const step = width / Math.max(1, readouts.length);
+  const cards = readouts.map(({ id, now, goal, why }) => ({
+    label: constants.readouts.find((readout) => readout.id === id)?.label ?? "",
+    now,
+    words: brokenLines(c, goal?.words || why, step - 8, `600 11px ${font}`),
+    verdict: why ? "missed" : (goal?.verdict ?? ""),
+  }));
+  const lines = Math.max(1, ...cards.map(({ words }) => words.length));
+  return { cards, step, height: 38 + SMALL_LINE * lines };
 }
 
 /**
- * The table of pins: names and settings to the left, numbers to the right of their columns.
  * @param {CanvasRenderingContext2D} c
- * @param {CompareUpdate} compare
+ * @param {ReturnType<typeof cardsOf>} cards
  * @param {number} top
  * @param {Palette} palette
  * @param {string} font
  */
-function writeTable(c, { columns, rows }, top, palette, font) {
+function writeCards(c, { cards, step }, top, palette, font) {
+  cards.forEach(({ label, now, words, verdict }, i) => {
+    const x = EDGE + i * step;
+    const colour = verdict === "missed" ? palette.wrong : verdict === "met" ? palette.static : palette.muted;
+    write(c, label, x, top + 8, `11px ${font}`, palette.muted);
+    write(c, now, x, top + 25, `650 17px ${font}`, palette.text);
+    words.forEach((line, j) => write(c, line, x, top + 42 + j * SMALL_LINE, `600 11px ${font}`, colour));
+  });
+}
+
+/**
+ * The table of pins, with room for the widest text of every column.
+ * @param {CanvasRenderingContext2D} c
+ * @param {CompareUpdate} compare
+ * @param {string} font
+ */
+function tableOf(c, { columns, rows }, font) {
   const lines = [["name", "memory, mode", ...columns.map(([, label]) => label)]];
   for (const { name, setting, cells } of rows) lines.push([name, setting, ...cells]);
   c.font = `11px ${font}`;
+  const rooms = lines[0].map((_, column) => Math.max(...lines.map((line) => c.measureText(line[column]).width)));
+  const width = rooms.reduce((sum, room) => sum + room + COLUMN_GAP, 0);
+  return { lines, rooms, width, height: lines.length * TABLE_ROW };
+}
+
+/**
+ * Names and settings to the left, numbers to the right of their columns.
+ * @param {CanvasRenderingContext2D} c
+ * @param {ReturnType<typeof tableOf>} table
+ * @param {number} top
+ * @param {Palette} palette
+ * @param {string} font
+ */
+function writeTable(c, { lines, rooms }, top, palette, font) {
+  c.font = `11px ${font}`;
   let x = EDGE;
-  lines[0].forEach((_, column) => {
-    const room = Math.max(...lines.map((line) => c.measureText(line[column]).width));
+  rooms.forEach((room, column) => {
     lines.forEach((line, i) => {
       const shift = column < 2 ? 0 : room - c.measureText(line[column]).width;
       const colour = i === 0 || column === 1 ? palette.muted : palette.text;
       write(c, line[column], x + shift, top + (i + 0.5) * TABLE_ROW, c.font, colour);
     });
-    x += room + 12;
+    x += room + COLUMN_GAP;
   });
 }
 
