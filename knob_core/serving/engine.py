@@ -359,9 +359,14 @@ class Engine:
     # Watching
 
     def listing(self) -> list[StreamInfo]:
-        """All streams, by id."""
+        """All streams, by id. The lock is held for one stream at a time: frames come in between."""
         with self.lock:
-            return [self._info(self.streams[id]) for id in sorted(self.streams)]
+            streams = [self.streams[id] for id in sorted(self.streams)]
+        return [self._locked_info(stream) for stream in streams]
+
+    def _locked_info(self, stream: ServedStream) -> StreamInfo:
+        with self.lock:
+            return self._info(stream)
 
     def detail(self, id: str, since: int = 0) -> StreamInfo | None:
         with self.lock:

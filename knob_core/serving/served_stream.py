@@ -34,16 +34,28 @@ class Waiting(NamedTuple):
 
 
 class Ring:
-    """The last HISTORY frames."""
+    """The last HISTORY frames; flips are counted as they come and go: a listing asks for them of every stream."""
 
     def __init__(self) -> None:
         self.count = 0
         self._rows = np.zeros((HISTORY, len(NAMES)))
+        self._flips = {"label": 0, "bare": 0}
 
     def add(self, *row: float) -> None:
         """In the order of NAMES."""
-        self._rows[self.count % HISTORY] = row
+        place = self.count % HISTORY
+        if self.count >= HISTORY:
+            self._count_flips(place, (place + 1) % HISTORY, -1)  # the oldest frame gives its place to the new one
+        self._rows[place] = row
+        if self.count:
+            self._count_flips((place - 1) % HISTORY, place, 1)
         self.count += 1
+
+    def _count_flips(self, earlier: int, later: int, change: int) -> None:
+        for name in self._flips:
+            column = NAMES.index(name)
+            if self._rows[earlier, column] != self._rows[later, column]:
+                self._flips[name] += change
 
     def rows(self) -> np.ndarray:
         """(n, 5), oldest first."""
@@ -59,8 +71,8 @@ class Ring:
 
     def flips(self, name: str) -> float | None:
         """Changes of the answer per 100 frames."""
-        labels = self.rows()[:, NAMES.index(name)]
-        return 100.0 * float(np.count_nonzero(np.diff(labels))) / (len(labels) - 1) if len(labels) > 1 else None
+        pairs = min(self.count, HISTORY) - 1
+        return 100.0 * self._flips[name] / pairs if pairs > 0 else None
 
 
 @dataclass(eq=False)

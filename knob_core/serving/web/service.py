@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -63,8 +64,6 @@ class Service:
         prepare = self.engine.stepper.backbone.prepare
         if header["kind"] != "picture" and len(content) <= INLINE:
             return frame_of(header, content, prepare)
-        import asyncio
-
         return await asyncio.get_running_loop().run_in_executor(self.pool, frame_of, header, content, prepare)
 
     # What concerns more than this process where several services share the streams: `knob_core.serving.on_ray`
@@ -77,7 +76,7 @@ class Service:
         return self.engine.forget(id)
 
     async def listing(self) -> list[StreamInfo]:
-        return self.engine.listing()
+        return await asyncio.to_thread(self.engine.listing)  # with a thousand streams it takes longer than a batch
 
     async def knob_state(self) -> KnobState:
         return self.engine.knobs.table.to_json()
