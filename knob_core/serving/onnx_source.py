@@ -20,7 +20,6 @@ from knob_core.runtime.sources import Branch
 from knob_core.wrap.command import Command
 
 BRANCHES = ("z_static", "z_dyn", "u_star")
-STATE = ("gate", "memory", "attentive", "seen")
 
 
 class OnnxSource:
