@@ -28,16 +28,12 @@ def remembered(
 @pytest.mark.parametrize(
     ("zeta", "published"),
     [
-        (0.05, 20.1),
-        (0.1, 10.15),
-        (0.2, 5.28),
-        (0.3, 3.73),
         (0.5, 2.618),
-        (0.7, 2.165),
         (1, 2),
-        (1.02, 2),
-        (2, 2),
-        (3, 2),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in ((0.05, 20.1), (0.1, 10.15), (0.2, 5.28), (0.3, 3.73), (0.7, 2.165), (1.02, 2), (2, 2), (3, 2))
+        ),
     ],
 )
 def test_held_damping_has_the_published_bound_and_it_is_reached(zeta: float, published: float) -> None:
@@ -49,6 +45,7 @@ def test_held_damping_has_the_published_bound_and_it_is_reached(zeta: float, pub
     assert 0.995 * found <= m.max() <= found * (1 + 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("low", "high", "published"), [(0.2, 3.0, 6.05), (0.5, 3.0, 4.86), (1.0, 3.0, 3.68)])
 def test_turned_damping_goes_further_and_is_reached(low: float, high: float, published: float) -> None:
     found = memory_bound.reach(low, high).m
@@ -60,6 +57,7 @@ def test_turned_damping_goes_further_and_is_reached(low: float, high: float, pub
     assert 0.995 * found <= m.max() <= found * SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("zeta", "published"), [(1.0, 1.36), (2.0, 1.13)])
 def test_a_brake_lowers_the_bound(zeta: float, published: float) -> None:
     found = memory_bound.reach(zeta, brake=1.0).m

@@ -19,6 +19,7 @@ def model(request: pytest.FixtureRequest) -> models.GatedClassifier:
     return models.build(request.param, width=8).eval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PAPER)
 def test_width_64_has_the_papers_size_and_cost(method: str) -> None:
     with torch.device("meta"):

@@ -148,6 +148,7 @@ def test_again_gives_the_same_bytes_without_running_a_model(done: Path, monkeypa
         assert path.read_bytes() == (done / "again" / path.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_is_computed(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     victim = next((done / "runs" / "evaluation").glob("own*/*/fog.npz"))
     before = victim.read_bytes()
