@@ -80,6 +80,10 @@ def test_by_touch_alone(chrome: Any, app: str, tmp_path: Path) -> None:
         turned = value(page, "ζ")
         assert turned < 1 and message(page)["readouts"] != before
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0, "the dial, not the page"
+        page.get_by_role("button", name="zoom in").tap()
+        page.wait_for_function("((a) => a.range[1] - a.range[0] === 160)(knobPart('scope').cursor.axis)")
+        page.get_by_role("button", name="zoom out").tap()
+        page.get_by_role("button", name="show all").wait_for(state="hidden")
         page.get_by_role("button", name="Memory, mode, live").tap()
         page.get_by_role("button", name="pin A").tap()
         page.get_by_role("button", name="set a goal").first.tap()

@@ -13,6 +13,8 @@ class FakeElement {
     this.attributes = new Map();
     /** @type {Record<string, string>} */
     this.dataset = {};
+    /** @type {Record<string, (event: any) => void>} */
+    this.listeners = {};
     this.style = { setProperty: () => {} };
     this.className = "";
     this.textContent = "";
@@ -103,8 +105,19 @@ class FakeElement {
   /** A menu's entry. */
   add() {}
 
-  /** Nothing listens. */
-  addEventListener() {}
+  /**
+   * Kept, for tests to call.
+   * @param {string} name
+   * @param {(event: any) => void} listener
+   */
+  addEventListener(name, listener) {
+    this.listeners[name] = listener;
+  }
+
+  /** At the left edge of the window. */
+  getBoundingClientRect() {
+    return { left: 0 };
+  }
 
   /**
    * The root of this element, which knows the focus.

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { moved, within, zoomed } from "../../app/static/display/time_zoom.js";
+import { moved, TimeZoom, within, zoomed } from "../../app/static/display/time_zoom.js";
+import { fakeDocument } from "./fake_document.js";
 
 /** @type {[number, number]} */
 const whole = [-0.5, 239.5];
@@ -31,4 +32,30 @@ test("moving stops at the ends and keeps the width", () => {
   assert.deepEqual(moved([10, 50], whole, 20), [30, 70]);
   assert.deepEqual(moved([10, 50], whole, -100), [-0.5, 39.5]);
   assert.deepEqual(moved([10, 50], whole, 1000), [199.5, 239.5]);
+});
+
+test("a finger zooms by buttons, about the frame that it touched", () => {
+  const box = fakeDocument("canvas", "mark", "reset", "closer", "wider");
+  const [canvas, mark, reset, closer, wider] = box.children;
+  /** @type {TimeZoom} */
+  const zoom = new TimeZoom(
+    canvas,
+    mark,
+    { reset, closer, wider },
+    {
+      axis: () => /** @type {any} */ ({ range: zoom.range ?? whole, toValue: (/** @type {number} */ pixel) => pixel }),
+      whole: () => whole,
+      cursor: () => null,
+      changed: () => {},
+    },
+  );
+  closer.onclick();
+  assert.deepEqual(zoom.range, [39.5, 199.5]);
+  wider.onclick();
+  assert.equal(zoom.range, null);
+  canvas.listeners.pointerdown({ pointerType: "touch", button: 0, clientX: 59.5 });
+  assert.equal(zoom.drag, null, "the page scrolls");
+  closer.onclick();
+  assert.deepEqual(zoom.range, [19.5, 179.5]);
+  assert.equal(reset.hidden, false);
 });

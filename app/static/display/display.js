@@ -25,9 +25,14 @@ const HTML = `
       <span class="title"></span>
       <span class="legend"></span>
       <span class="at" aria-live="off"></span>
-      <button type="button" class="whole" title="Show all of the stream (double click, or 0)" hidden>show all</button>
-      <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
-      <button type="button" class="png" title="Save read-outs, scope and panel as a picture">PNG</button>
+      <span class="tools">
+        <button type="button" class="wider" title="Show more frames (−)" aria-label="zoom out">−</button>
+        <button type="button" class="closer" title="Show fewer frames, about where you touched (+)"
+          aria-label="zoom in">+</button>
+        <button type="button" class="whole" title="Show all of the stream (double click, or 0)" hidden>show all</button>
+        <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
+        <button type="button" class="png" title="Save read-outs, scope and panel as a picture">PNG</button>
+      </span>
     </figcaption>
     <div class="plot">
       <canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas>
@@ -96,7 +101,8 @@ class Display {
     this.scope = new Painter(find(this.box, ".scope canvas", HTMLCanvasElement));
     this.scope.canvas.title = SCOPE_HELP;
     this.cursor = new ScopeCursor(this.box, this);
-    this.zoom = new TimeZoom(this.scope.canvas, part(".zoom-mark"), part(".whole"), {
+    const buttons = { reset: part(".whole"), closer: part(".closer"), wider: part(".wider") };
+    this.zoom = new TimeZoom(this.scope.canvas, part(".zoom-mark"), buttons, {
       axis: () => this.cursor.axis,
       whole: () => this.background?.figure.layout.xaxis.range ?? null,
       cursor: () => this.cursor.frame,

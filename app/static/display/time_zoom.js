@@ -1,5 +1,5 @@
-// Zoom and pan of the scope's time axis: wheel and + - zoom, a drag chooses a stretch (or moves one that is chosen),
-// Shift with the arrow keys moves, a double click or 0 shows all of it again.
+// Zoom and pan of the scope's time axis: wheel, keys + - and two buttons zoom, a drag chooses a stretch (or moves one
+// that is chosen), Shift with the arrow keys moves, a double click or 0 shows all of it again.
 import { clamp } from "../page/clamp.js";
 import { setIfChanged } from "../page/dom.js";
 
@@ -64,20 +64,24 @@ export class TimeZoom {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLElement} mark  a rectangle over the stretch that is being chosen
-   * @param {HTMLElement} reset  button
+   * @param {{ reset: HTMLElement, closer: HTMLElement, wider: HTMLElement }} buttons
    * @param {ZoomHost} host
    */
-  constructor(canvas, mark, reset, host) {
+  constructor(canvas, mark, { reset, closer, wider }, host) {
     this.canvas = canvas;
     this.mark = mark;
     this.reset = reset;
     this.host = host;
+    /** @type {number | null} frame that a finger touched last */
+    this.touched = null;
     /** @type {Range | null} null: all of it */
     this.range = null;
     this.stream = "";
     /** @type {{ x: number, range: Range | null } | null} pixel and range where the drag began */
     this.drag = null;
     reset.onclick = () => this.show(null);
+    closer.onclick = () => this.zoomBy(1 / KEY_FACTOR);
+    wider.onclick = () => this.zoomBy(KEY_FACTOR);
     canvas.ondblclick = () => this.show(null);
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.press(event));
@@ -92,7 +96,7 @@ export class TimeZoom {
    * @param {string} id
    */
   follow(id) {
-    if (id !== this.stream) this.range = null;
+    if (id !== this.stream) this.range = this.touched = null;
     this.stream = id;
     setIfChanged(this.reset, "hidden", !this.range);
   }
@@ -121,6 +125,7 @@ export class TimeZoom {
 
   /** @param {PointerEvent} event */
   press(event) {
+    if (event.pointerType === "touch") this.touched = this.host.axis()?.toValue(this.pixel(event)) ?? null;
     if (event.button !== 0 || event.pointerType === "touch") return; // a finger scrolls the page
     this.drag = { x: this.pixel(event), range: this.range };
     this.canvas.setPointerCapture(event.pointerId);
@@ -161,15 +166,27 @@ export class TimeZoom {
     this.mark.hidden = true;
   }
 
+  /**
+   * Zoom about the frame that is pointed at, or was touched, or about the middle.
+   * @param {number} factor  of the frames that are shown
+   */
+  zoomBy(factor) {
+    const [axis, whole] = [this.host.axis(), this.host.whole()];
+    if (!axis || !whole) return;
+    const [low, high] = axis.range;
+    const { touched } = this;
+    const inSight = touched !== null && touched >= low && touched <= high ? touched : (low + high) / 2;
+    this.show(zoomed(axis.range, whole, this.host.cursor() ?? inSight, factor));
+  }
+
   /** @param {KeyboardEvent} event */
   key(event) {
     const [axis, whole] = [this.host.axis(), this.host.whole()];
     if (!axis || !whole || event.ctrlKey || event.metaKey || event.altKey) return;
     const { range } = axis;
-    const at = this.host.cursor() ?? (range[0] + range[1]) / 2;
     const arrow = event.shiftKey ? { ArrowLeft: -0.25, ArrowRight: 0.25 }[event.key] : undefined;
-    if (event.key === "+" || event.key === "=") this.show(zoomed(range, whole, at, 1 / KEY_FACTOR));
-    else if (event.key === "-") this.show(zoomed(range, whole, at, KEY_FACTOR));
+    if (event.key === "+" || event.key === "=") this.zoomBy(1 / KEY_FACTOR);
+    else if (event.key === "-") this.zoomBy(KEY_FACTOR);
     else if (event.key === "0") this.show(null);
     else if (arrow && this.range) this.show(moved(range, whole, arrow * (range[1] - range[0])));
     else return;
