@@ -37,17 +37,10 @@ def export_buttons(state: ConsoleState, stream: ShownStream, key: str) -> None:
 def record_turns(state: ConsoleState, others: Sequence[ConsoleState], stream: ShownStream, key: str) -> None:
     """A switch that records turns, off at first, and the file; all consoles of a session share one log."""
     log = state.log
-    told = "Time, knob, value and measures of every turn, from now on; kept in this session only, until you download it"
-    wanted = st.toggle("Record my turns", log is not None and log.on, key=f"{key}_record", help=told)
+    help = "Time, knob, value and measures of every turn, from now on; kept in this session only, until you download it"
+    wanted = st.toggle("Record my turns", log is not None and log.on, key=f"{key}_record", help=help)
     if wanted and (log is None or not log.on):
-        log = TurnLog()
-        with state.lock:
-            if state.live is not None:
-                state.change_stream()  # leaves live mode: what the knobs did before is not in the log
-            log.note(state, stream, None)
-        for other in (state, *others):
-            with other.lock:
-                other.log = log
+        log = _record(log or TurnLog(), state, others, stream)
     elif log is not None:
         log.on = wanted
     if log is None:
@@ -58,3 +51,26 @@ def record_turns(state: ConsoleState, others: Sequence[ConsoleState], stream: Sh
         "Turns (CSV)", log.csv_text, "knob-turns.csv", "text/csv", on_click="ignore", width="stretch",
         key=f"{key}_turns", help="The recorded turns; `knob replay-turns` computes their figures anew",
     )  # fmt: skip
+    if not log.on:
+        help = "Throw the recorded turns away; the next recording begins anew"
+        st.button("Forget these turns", on_click=_forget, args=((state, *others),), key=f"{key}_forget", help=help)
+
+
+def _record(log: TurnLog, state: ConsoleState, others: Sequence[ConsoleState], stream: ShownStream) -> TurnLog:
+    """Write turns into this log from now on; what it has stays in it."""
+    log.on = True
+    with state.lock:
+        if state.live is not None:
+            state.change_stream()  # leaves live mode: what the knobs did before is not in the log
+        log.note(state, stream, None)
+    for other in (state, *others):
+        with other.lock:
+            other.log = log
+    return log
+
+
+def _forget(states: Sequence[ConsoleState]) -> None:
+    """There is no log any more."""
+    for state in states:
+        with state.lock:
+            state.log = None
