@@ -140,8 +140,8 @@ def _scenes(choice: StreamChoice) -> None:
         else:
             st.caption(f"One of {', '.join(CLASSES)}, or a number of the 1,000 pictures, and how many frames it stays.")
         with st.form("scenes", border=False):
-            told = "Separated by commas or lines; the last one stays to the end"
-            text = st.text_area("Pictures and frames", choice.scenes or FIRST_LIST, max_chars=MAX_LINK_LIST, help=told)
+            help = "Separated by commas or lines; the last one stays to the end"
+            text = st.text_area("Pictures and frames", choice.scenes or FIRST_LIST, max_chars=MAX_LINK_LIST, help=help)
             if st.form_submit_button("Show these", help="Computes the stream; some seconds"):
                 _ask(lambda: choice.with_content(LISTED, text.strip()))
 
