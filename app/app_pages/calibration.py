@@ -17,6 +17,7 @@ from app.console import session
 from app.console.stream_choice import CORRUPTION_NAMES, CORRUPTIONS
 from app.results import result_files
 from app.server.streamlit_internals import component_value
+from app.tune.problem_notes import problem_notes
 from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core import methods
@@ -199,6 +200,6 @@ st.session_state["calibration_scripts"] = st.session_state.get("calibration_scri
 page_layout.style()
 page_layout.unseen_title("Calibration")
 follow()  # a link may have something to complain of
-for problem in session.problems():
-    st.warning(escape_markdown(problem))
+with st.container(key="notes"):
+    problem_notes()
 page()

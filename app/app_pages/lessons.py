@@ -16,6 +16,7 @@ from app.lessons import summary_code as codes
 from app.lessons.assignment import Assignment
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
 from app.server.streamlit_internals import after_run, component_value
+from app.tune.problem_notes import problem_notes
 from app.widgets import page_layout
 from app.widgets.controls import lesson_knobs
 from app.widgets.figure_sheet import sheet
@@ -283,8 +284,8 @@ def teacher(lesson: Lesson) -> None:
 page_layout.style()
 own, lesson = lesson_state(), lesson_state().lessons[at()]
 number, asked, alone = ORDER.index(lesson.id) + 1, assigned(lesson.id), bool(st.context.is_embedded)
-for problem in session.problems():
-    st.warning(escape_markdown(problem))
+with st.container(key="notes"):
+    problem_notes()
 if not alone and "course" not in asked.hidden:
     contents()
 introduce(lesson, number, "equation" not in asked.hidden)

@@ -12,6 +12,7 @@ from app.console import session
 from app.live import live_component, live_display, service_address
 from app.live.live_controller import LiveController
 from app.live.watched_service import WatchedService
+from app.tune.problem_notes import problem_notes
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core.client.service import Service
@@ -170,7 +171,8 @@ def table(watched: WatchedService) -> None:
 
 
 page_layout.style()
-session.console_state()  # a link's setting is kept, whichever page it opens
+with st.container(key="notes"):
+    problem_notes()  # reads the link, too: its setting is kept, whichever page it opens
 st.title("Live", anchor=False)
 if (attached := controller()) is not None:
     watch(attached)

@@ -192,3 +192,10 @@ def test_another_number_says_what_is_open_again_and_the_old_one_brings_it_back()
     assert 0 < left < MANY and f"Open again: {MANY - left} of the lessons" in said(at)
     at.text_input(key="student").set_value("").run()
     assert f"{MANY} of {MANY} done" in said(at) and "Open again" not in said(at)
+
+
+def test_what_a_link_cannot_mean_can_be_closed() -> None:
+    at = app(z="nonsense").run()
+    assert len(at.warning) == 1
+    at.button(key="close_notes").click().run()
+    assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]

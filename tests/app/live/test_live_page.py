@@ -153,3 +153,12 @@ def test_the_address_keeps_the_consoles_setting(own: LiveController) -> None:
     alone = AppTest.from_file(str(PAGE), default_timeout=60)  # without a service
     alone.query_params["z"] = "0.5"
     assert ran(alone).session_state["console_state"].settings.zeta == 0.5
+
+
+def test_what_a_link_cannot_mean_can_be_closed() -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.query_params["z"] = "nonsense"
+    ran(at)
+    assert len(at.warning) == 1
+    at.button(key="close_notes").click().run()
+    assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]
