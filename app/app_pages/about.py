@@ -7,6 +7,7 @@ import streamlit as st
 from app.console import how_to_read, session
 from app.server import installation
 from app.widgets import page_layout
+from knob_core import methods
 
 STEPS = {  # step: modules, what it makes
     "images": ("`data/`", "CIFAR-10, or the sample that ships"),
@@ -127,7 +128,7 @@ def this_installation() -> None:
         found = installation.loaded_device()
     st.markdown(f"**Device:** {found or 'not asked yet: PyTorch is loaded only when something needs it'}")
     choice = session.choice()
-    name = f"{choice.method}, seed {choice.model}"
+    name = f"{methods.get(choice.method).name}, seed {choice.model}"
     used = installation.checkpoint(choice.method, choice.model)
     if used is None:
         st.markdown(

@@ -1,4 +1,4 @@
-"""Tune: say what you want of a stream, and see which settings do it: a map of both knobs, and flips against delay."""
+"""Tune: say what you want of a stream, and see which settings do it: a map of both knobs, and a frontier."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from app.server.streamlit_internals import component_value
 from app.tune import stream_sets, tune_display
 from app.tune.answer import Answer
 from app.tune.map_job import JOBS, Charted, MapRequest, request
+from app.tune.problem_notes import problem_notes
 from app.tune.stream_sets import SEVERAL
+from app.tune.tune_display import measure_words
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core import goals as goals_
@@ -22,8 +24,8 @@ from knob_core.maps.find import SOFT
 
 SHEET = "tune_sheet"
 FIRST_GOALS = Goals(excess_flips=1.0, delay=3.0)  # proposed where none are set
-SHORT = {"excess_flips": "excess flips ≤", "delay": "delay, frames ≤", "confident_errors": "confident errors ≤",
-         "accuracy": "right answers, % ≥"}  # fmt: skip
+SHORT = {"excess_flips": "excess flips ≤", "delay": "frames to a new class ≤",
+         "confident_errors": "confident errors ≤", "accuracy": "right answers, % ≥"}  # fmt: skip
 WHOSE = "Knobs and goals are the console's."
 OFF = "Knob is off: the cards say what the streams are without it, and a setting that you choose turns it on."
 
@@ -62,7 +64,7 @@ def ask() -> None:
 def controls() -> tuple[str, list[str]]:
     """Streams, goals, what is to be best, and the button; gives the kind of streams and their names."""
     row = st.container(key="goals_row")  # for the stylesheet: it wraps on a tablet
-    where, *fields, best, button = row.columns([2.1, 1, 1, 1.05, 1.05, 1.8, 0.9], vertical_alignment="bottom")
+    where, *fields, best, button = row.columns([2.1, 1, 1.3, 1.05, 1.05, 1.65, 0.78], vertical_alignment="bottom")
     kinds = stream_sets.kinds()
     if st.session_state.get("tune_kind") not in kinds:
         st.session_state["tune_kind"] = stream_sets.first_kind()
@@ -77,11 +79,11 @@ def controls() -> tuple[str, list[str]]:
         field.number_input(
             SHORT[name], limited.bounds[0] * limited.scale, limited.bounds[1] * limited.scale, None, key=f"tune_{name}",
             step=5 * limited.step * limited.scale, format="%g", on_change=edited, placeholder="any",
-            help=f"{limited.words}, {limited.sense}; empty asks for nothing",
+            help=f"{measure_words(limited.measure)}, {limited.sense}; empty asks for nothing",
         )  # fmt: skip
     best.selectbox(
         "and then the best", list(MEASURES), list(MEASURES).index(SOFT), key="tune_soft",
-        format_func=lambda name: MEASURES[name].words, help="Among the settings that meet the goals",
+        format_func=measure_words, help="Among the settings that meet the goals",
     )  # fmt: skip
     button.button("Find", key="tune_find", type="primary", on_click=ask, width="stretch",
                   help="Turn the knobs to the setting that meets the goals, or comes nearest")  # fmt: skip
@@ -151,7 +153,7 @@ def draw(job: Job, titles: str) -> None:
     if st.session_state.get("tune_measure") not in told:
         st.session_state["tune_measure"] = told[0]
     measure = choice.selectbox("The map shows", told, key="tune_measure", help="One of all measures of these streams",
-                               format_func=lambda name: MEASURES[name].words)  # fmt: skip
+                               format_func=measure_words)  # fmt: skip
     shown = tune_display.Shown(charted, measure, goals(), state.settings, state.pins)
     now = tune_display.now(charted, state.settings)
     cell = tune_display.place_of(state.settings)
@@ -160,7 +162,9 @@ def draw(job: Job, titles: str) -> None:
         cards=tune_display.cards(now, goals(), len(charted.sets)), label="map of settings and frontier",
     )  # fmt: skip
     if shown.front is None:
-        st.caption("No class changes in these streams, so nothing can be late: there is no frontier, and no delay.")
+        st.caption(
+            "No class changes in these streams, so there are no frames to a new class, and there is no frontier."
+        )
 
 
 def page() -> None:
@@ -196,7 +200,7 @@ def page() -> None:
 page_layout.style()
 page_layout.unseen_title("Tune")
 session.console_state()
-for problem in session.problems():
-    st.warning(escape_markdown(problem))
+with st.container(key="notes"):
+    problem_notes()
 page()
 session.write_link()

@@ -14,6 +14,7 @@ from app.console.export_buttons import export_buttons, record_turns
 from app.server import upload_limits
 from app.server.streamlit_internals import remove_uploads
 from app.tune import map_job
+from app.tune.problem_notes import problem_notes
 from app.widgets import page_layout
 from app.widgets.untrusted import clamp, escape_markdown
 from app.your_stream import uploaded_stream
@@ -168,8 +169,8 @@ def tune(stream: UploadedStream) -> None:
     if uploaded is None or stream.frames < 4:
         return
     known = (uploaded.labels >= 0).any(axis=1)
-    told = "At most so many frames, on average, until a new class is shown"
-    most = st.number_input("New class within, frames", 1, 50, 5, key="own_delay", help=told)
+    told = "The fit keeps to this mean: how many frames pass until a new class is shown"
+    most = st.number_input("Frames to a new class, at most", 1, 50, 5, key="own_delay", help=told)
     told = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
     if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=told, width="stretch"):
         return
@@ -190,13 +191,13 @@ def fitted(found: Fit | None) -> None:
     if found is None:
         return
     st.caption(found.words)
-    rows = pd.DataFrame([asdict(row) for row in found.table])
+    rows = pd.DataFrame([{**asdict(row), "accuracy": 100 * row.accuracy} for row in found.table])
     rows.columns = [
         "on unseen streams",
         "NLL",
-        "accuracy",
+        "right answers, %",
         "excess flips",
-        "delay, frames",
+        "frames to a new class",
         "confident errors per 100 frames",
     ]
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
@@ -283,6 +284,7 @@ with news:
     if st.session_state.get("own_problem"):
         st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
         st.button("Close", key="own_close", on_click=forget_problem, help="Take this message away")
+    problem_notes()
 if st.session_state.get("own_stream") is not None:
     st.session_state["last_stream"] = "own"
 with stage:

@@ -41,7 +41,11 @@ GLOSSARY = {  # a word as it occurs (a pattern), the word as it is listed, what 
         "excess flips",
         "changes of the answer that no change of the picture explains, per 100 frames",
     ),
-    r"\bdelay\b": ("delay", "frames after a cut until the new answer is shown and stays; here the mean over all cuts"),
+    r"\bdelay\b": (
+        "delay",
+        "frames after a cut until the new answer is shown and stays; here the mean over all cuts. The console says "
+        "*frames to a new class*",
+    ),
 }
 REGIMES = (
     (

@@ -20,8 +20,13 @@ from knob_core.maps.iso_lines import iso_line
 from knob_core.settings import Settings
 
 DASHES = ("dash", "dot", "", "dash")  # of the goals' lines, in the order of the goals
-LABELS = {"excess_flips": "excess flips per 100 frames", "delay": "frames to a new class, mean",
+LABELS = {"excess_flips": "excess flips per 100 frames", "delay": "frames to a new class",
           "confident_errors": "confident errors per 100 frames", "accuracy": "right answers"}  # fmt: skip
+NEW_CLASS = {  # as the console calls it
+    "delay_mean": "frames to a new class, mean",
+    "delay_median": "frames to a new class, median",
+    "delay_90": "frames to a new class, slowest tenth",
+}
 ZETAS, OMEGAS = np.array(ZETA), np.array(OMEGA_N)
 
 
@@ -58,6 +63,11 @@ def now(charted: Charted, settings: Settings) -> dict[str, float]:
     return at(charted, settings.zeta, settings.omega_n) if settings.on else charted.off
 
 
+def measure_words(name: str) -> str:
+    """A measure by the name that it has on every page."""
+    return NEW_CLASS.get(name, MEASURES[name].words)
+
+
 def measurable(map_: SettingsMap) -> list[str]:
     """Measures that these streams can tell."""
     return [name for name in MEASURES if np.isfinite(map_.values[name]).any()]
@@ -77,7 +87,10 @@ def cards(now: dict[str, float], goals: Goals, sets: int) -> list[dict[str, Any]
             verdict = goals_.verdict(name, wanted[name], value)
             sign = "✓ met" if verdict.met else "✗ missed" if math.isfinite(value) else "not measurable"
             card["rest"].insert(0, [sign, f"{kind.sense} {kind.shown(wanted[name])}"])
-            card |= {"mood": "good" if verdict.met else "bad", "help": f"{kind.words}: {verdict.words}"}
+            card |= {
+                "mood": "good" if verdict.met else "bad",
+                "help": f"{measure_words(kind.measure)}: {verdict.words}",
+            }
         out.append(card)
     nll, ece = MEASURES["nll"], MEASURES["ece"]
     out.append({"id": "nll", "label": "surprise (NLL)", "now": nll.shown(now["nll"]), "help": nll.words,
@@ -113,14 +126,14 @@ def met(map_: SettingsMap, goals: Goals) -> np.ndarray:
 
 
 def _map(shown: Shown) -> dict[str, Any]:
-    map_, measure = shown.charted.map, MEASURES[shown.measure]
+    map_, measure, name = shown.charted.map, MEASURES[shown.measure], measure_words(shown.measure)
     values = map_.worst(shown.measure)
     whole = draw.cells(values, map_.zeta, map_.omega_n, PLACES)
     lines = []
-    for dash, (name, limit) in zip(DASHES, shown.goals.set().items(), strict=False):
-        kind = goals_.KINDS[name]
+    for dash, (goal, limit) in zip(DASHES, shown.goals.set().items(), strict=False):
+        kind = goals_.KINDS[goal]
         x, y = iso_line(map_.worst(kind.measure), limit)
-        words = f"goal: {MEASURES[kind.measure].words}, {kind.sense} {kind.shown(limit)}"
+        words = f"goal: {measure_words(kind.measure)}, {kind.sense} {kind.shown(limit)}"
         lines.append(IsoLine(words, _fine(x, map_.omega_n), _fine(y, map_.zeta), dash))
     meets = met(map_, shown.goals)
     over = "" if map_.sets == 1 else f", worst of {map_.sets} streams"
@@ -132,9 +145,9 @@ def _map(shown: Shown) -> dict[str, Any]:
         shade(whole, measure.more_is_better),
         draw.cells(meets, map_.zeta, map_.omega_n, PLACES),
         [measure.shown(value) for value in whole[::-1].ravel()], ZETAS, OMEGAS, PLACES, marks(shown), lines,
-        title=f"{measure.words[0].upper()}{measure.words[1:]}{over}",
+        title=f"{name[0].upper()}{name[1:]}{over}",
         words=f"{ends}{share}Click a setting, or use arrow keys and Enter, to turn the knobs there.",
-        alt=f"map of {measure.words} over damping and natural frequency",
+        alt=f"map of {name} over damping and natural frequency",
     )  # fmt: skip
 
 

@@ -144,7 +144,8 @@ def of_pictures(
             parts.append([x.cpu().numpy() for x in net(to_unit(images[start : start + 100], device))])
     z_static, z_dyn, u_star = (np.concatenate(part)[None] for part in zip(*parts, strict=True))
     branches = Branches(z_static, z_dyn, u_star, labels[None], np.zeros(len(images), np.float32))
-    notes = [f"{len(images)} frames, each the middle square of its picture in 32 x 32, seen by {net.method}."]
+    name = methods.get(net.method).name
+    notes = [f"{len(images)} frames, each the middle square of its picture in 32 x 32, seen by {name}."]
     if len(images) < len(pictures.images):
         notes.append(f"Shown are the first {len(images)} of {len(pictures.images)} frames.")
     if not (labels >= 0).any():

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.console import shipped_models
 from app.server import installation
+from knob_core import methods
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -100,3 +101,7 @@ def test_the_page_does_not_load_torch() -> None:
         "assert not at.exception; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, env=None)
+
+
+def test_the_model_is_called_by_its_name(page: AppTest) -> None:
+    assert f"**Checkpoint:** {methods.get(methods.DEFAULT).name}, seed 0" in text(page)

@@ -26,6 +26,7 @@ from app.figures.packed import unpack
 from app.results import result_files
 from knob_core import fusion, gate, library, metrics
 from knob_core.assets import ASSETS
+from knob_core.methods import METHODS
 from knob_core.palette import PALETTES
 from knob_core.settings import Settings
 
@@ -99,6 +100,12 @@ def test_the_page_says_that_the_consoles_temperature_acts() -> None:
     controller = CalibrationController(ConsoleState(settings=Settings(temperature=1.7)))
     assert "the console's temperature, 1.7" in controller.words()
     assert "temperature" not in CalibrationController(ConsoleState()).words()
+
+
+def test_a_model_is_called_by_its_name() -> None:
+    first_order = next(key for key, method in METHODS.items() if method.gate.gated and not method.gate.inertia)
+    controller = CalibrationController(ConsoleState(), selection=Selection(first_order))
+    assert controller.words().startswith(f"{METHODS[first_order].name} has a gate without inertia")
 
 
 def test_every_cell_of_the_heat_maps(folder: Path) -> None:
@@ -429,6 +436,8 @@ def test_a_hostile_link_is_named_and_the_page_works() -> None:
     assert "cannot be used" in at.warning[0].value
     assert r"\!\[a\](//b.cd/e.png)" in at.warning[0].value  # words, not a stranger's picture
     assert len(at.get("bidi_component")) == 1
+    at.button(key="close_notes").click().run()
+    assert not at.exception and not at.warning
 
 
 def test_a_picked_cell_shows_its_pictures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,3 +194,10 @@ def test_goals_that_were_removed_on_the_console_stay_removed() -> None:
     state.set_from_python(replace(state.settings, goals=Goals()))
     at = whole(at.run())
     assert at.number_input(key="tune_delay").value is None and at.number_input(key="tune_excess_flips").value is None
+
+
+def test_what_a_link_cannot_mean_can_be_closed() -> None:
+    at = opened(**{**console(), "problems": ["z in the link is not a number"]})
+    assert len(at.warning) == 1
+    at.button(key="close_notes").click().run()
+    assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]

@@ -140,6 +140,8 @@ def test_a_fit_moves_the_knobs_and_tells_what_it_bought():
         "attentive memory",
         "off",
     ]
+    table = at.dataframe[0].value
+    assert "frames to a new class" in table.columns and table["right answers, %"].between(1, 100).all()
     settings = at.session_state["own_controller"].state.settings
     assert settings.weights is not None and "[attentive]" in settings_file.to_toml(settings)
     answer, _ = respond(wrap.branches_of(z), settings)
@@ -218,7 +220,7 @@ def test_pictures_go_through_the_shipped_model(tmp_path: Path, monkeypatch: pyte
     images = np.random.default_rng(0).integers(0, 256, (130, 3, 32, 32), dtype=np.uint8)
     heard: list[float] = []
     stream, notes = uploaded_stream.of_pictures("x", "t", Pictures(images, ("a",) * 130, np.full(130, 3)), heard.append)
-    assert heard == [0.0, 100 / 130] and "130 frames" in notes[0]
+    assert heard == [0.0, 100 / 130] and "130 frames" in notes[0] and "seen by Knob-ODE." in notes[0]
     live = KnobStream(model.eval(), settings=Settings())
     answer, _ = respond(stream.branches, Settings(), stream.method)
     for t in range(5):
@@ -492,3 +494,12 @@ def test_a_long_name_is_shortened() -> None:
     assert uploaded_stream.short_title(["a.png", "b.png"]) == "2 files"
     short = uploaded_stream.short_title(["x" * 300 + "-end.npz"])
     assert len(short) == uploaded_stream.LONGEST_TITLE and short.endswith("-end.npz")
+
+
+def test_what_a_link_cannot_mean_can_be_closed() -> None:
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.query_params["z"] = "nonsense"
+    at.run()
+    assert len(at.warning) == 1
+    at.button(key="close_notes").click().run()
+    assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]
