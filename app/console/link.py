@@ -6,7 +6,7 @@ A value that cannot be used is left at its default and named in a problem; a kno
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -241,6 +241,9 @@ def _put(choice: StreamChoice, name: str, text: str, problems: list[str]) -> Str
         return choice
 
 
+_KINDS: dict[str, Callable[[str], float | int | str]] = {"number": float, "integer": int, "text": _lengthened}
+
+
 def _parameters(choice: StreamChoice, query: Mapping[str, str], problems: list[str]) -> StreamChoice:
     known = {parameter.name: parameter for parameter in SCHEDULES[choice.schedule].parameters}
     values: dict[str, float | int | str] = {}
@@ -249,8 +252,7 @@ def _parameters(choice: StreamChoice, query: Mapping[str, str], problems: list[s
         if not key.startswith(PARAMETER) or name not in known:
             continue
         try:
-            kind = {"number": float, "integer": int, "text": _lengthened}[known[name].kind]
-            value = kind(text)
+            value = _KINDS[known[name].kind](text)
             known[name].check(value)
             if known[name].kind == "text":
                 SCHEDULES[choice.schedule](1, **{name: value})
