@@ -9,7 +9,7 @@ import { showSpriteCell } from "./page/sprite.js";
 const KEY_STEPS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 10, ArrowUp: -10 };
 
 /** @implements {Part<GalleryMessage>} */
-class ImageGallery {
+export class ImageGallery {
   /** @param {PartHost} host */
   constructor(host) {
     /** @type {Palette} */
@@ -37,7 +37,12 @@ class ImageGallery {
       this.box.replaceChildren();
       this.buttons = message.items.map((item) => ({ id: item.id, button: this.addPicture(item, message) }));
     }
-    for (const { id, button } of this.buttons) setIfChanged(button, "aria-checked", String(id === message.chosen));
+    const chosen = this.buttons.find(({ id }) => id === message.chosen);
+    const reached = chosen ?? this.buttons[0]; // by Tab; the arrow keys reach the others
+    for (const entry of this.buttons) {
+      setIfChanged(entry.button, "aria-checked", String(entry === chosen));
+      setIfChanged(entry.button, "tabIndex", entry === reached ? 0 : -1);
+    }
   }
 
   /**

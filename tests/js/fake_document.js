@@ -21,6 +21,8 @@ class FakeElement {
     this.title = "";
     this.value = "";
     this.hidden = false;
+    /** @type {(() => void) | null} */
+    this.onclick = null;
     this.classList = { toggle: () => {}, add: () => {}, remove: () => {} };
   }
 
@@ -90,6 +92,11 @@ class FakeElement {
   /** @param {string} selector */
   querySelector(selector) {
     return this.querySelectorAll(selector)[0] ?? null;
+  }
+
+  /** Press it. */
+  click() {
+    this.onclick?.();
   }
 
   /** The focus comes here. */

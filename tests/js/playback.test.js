@@ -26,3 +26,14 @@ test("the pin button's tooltip says what it does now", () => {
     assert.deepEqual([playback.pin.textContent, playback.pin.title], [button, help]);
   }
 });
+
+test("the play button says what it does by its name alone", () => {
+  const playback = makePlayback();
+  for (const [playing, text] of /** @type {const} */ ([
+    [true, "❚❚ pause"],
+    [false, "▶ play"],
+  ])) {
+    playback.paint(values(playing), { pinned: "" });
+    assert.deepEqual([playback.play.textContent, playback.play.getAttribute("aria-pressed")], [text, null]);
+  }
+});

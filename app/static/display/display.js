@@ -35,7 +35,7 @@ const HTML = `
       </span>
     </figcaption>
     <div class="plot">
-      <canvas class="trace" tabindex="0" role="img" aria-label="scope"></canvas>
+      <canvas class="trace" tabindex="0" role="application" aria-roledescription="chart" aria-label="scope"></canvas>
       <div class="cursor-line" hidden></div>
       <div class="zoom-mark" hidden></div>
     </div>

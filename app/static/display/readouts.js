@@ -90,7 +90,9 @@ export class Readouts {
     }
     const button = line.firstElementChild;
     if (!(button instanceof HTMLButtonElement)) return; // it is being typed
-    setIfChanged(button, "text", goal.words || "set a goal");
+    const text = goal.words || "set a goal";
+    setIfChanged(button, "text", text);
+    setIfChanged(button, "aria-label", `${kind.words}: ${text}`);
     setIfChanged(button, "title", `Set a goal: ${kind.words}, ${kind.sense} …`);
     setIfChanged(button, "data-limit", goal.limit === null ? "" : String(+goal.limit.toPrecision(6)));
     button.dataset.kind = JSON.stringify(kind);

@@ -28,7 +28,7 @@ export class FigureCard {
         <span class="legend"></span>
         <span class="at" aria-live="polite"></span>
       </figcaption>
-      <canvas role="img"></canvas>
+      <canvas></canvas>
       <p class="note"></p>`;
     const part = (/** @type {string} */ selector) => find(this.box, selector, HTMLElement);
     this.parts = { title: part(".title"), legend: part(".legend"), pointedAt: part(".at"), note: part(".note") };
@@ -80,6 +80,8 @@ export class FigureCard {
     setIfChanged(this.canvas, "style", `height: ${spec.height}px`);
     setIfChanged(this.canvas, "aria-label", spec.alt);
     setIfChanged(this.canvas, "tabIndex", pickable ? 0 : -1);
+    setIfChanged(this.canvas, "role", pickable ? "application" : "img"); // a screen reader keeps keys from an image
+    setIfChanged(this.canvas, "aria-roledescription", "chart");
     setIfChanged(this.canvas, "class", pickable ? "pickable" : "");
     setIfChanged(this.parts.title, "text", spec.title);
     setIfChanged(this.parts.note, "text", spec.note);

@@ -22,7 +22,6 @@ export class Playback {
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.timer = undefined;
     this.play = addButton(row, "", help.play, () => this.change({ playing: !values.playing, live: true }));
-    this.play.className = "play";
     this.leave = addButton(row, "■", help.stop, () => this.change({ playing: false, live: false }));
     this.leave.setAttribute("aria-label", "leave live mode");
     const select = addElement("select", "", row);
@@ -63,7 +62,7 @@ export class Playback {
    */
   paint({ playing, live }, { pinned, pin_button = "", pin_help = "" }) {
     setIfChanged(this.play, "text", playing ? "❚❚ pause" : "▶ play");
-    setIfChanged(this.play, "aria-pressed", String(playing));
+    setIfChanged(this.play, "class", playing ? "play playing" : "play");
     setIfChanged(this.leave, "disabled", !live);
     setIfChanged(this.pin, "text", pin_button || "pin");
     setIfChanged(this.pin, "title", pin_help);
