@@ -60,7 +60,7 @@ def test_from_opening_the_app_to_a_setting_on_shot_noise_in_two_clicks(shipped: 
     click("link", "Tune")
     page.wait_for_selector(".figure-sheet[data-updates]")
     assert page.get_by_label(re.compile("^excess flips")).first.input_value() == "1"
-    assert page.get_by_label(re.compile("^delay, frames")).first.input_value() == "3"
+    assert page.get_by_label(re.compile("^frames to a new class")).first.input_value() == "3"
     click("button", "Find")
     assert "meets every goal" in words(page) and click.count <= 4
     whole(page)
