@@ -73,7 +73,8 @@ class Pins:
 
     def same(self, settings: Settings) -> Pin | None:
         """The pin that keeps this very setting."""
-        return next((pin for pin in self.pins if pin.settings == acting(settings)), None)
+        own = acting(settings)
+        return next((pin for pin in self.pins if pin.settings == own), None)
 
     @property
     def next_name(self) -> str:
