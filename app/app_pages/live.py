@@ -131,7 +131,8 @@ def choices(own: LiveController) -> None:
     """Which stream is looked at, whose knobs are turned, and the last picture."""
     watched = own.watched
     stream, scope, picture = page_layout.columns("live_choices", [2, 2, 1], align="center")
-    st.session_state["live_stream"] = watched.chosen
+    if st.session_state.get("live_stream") != watched.chosen:  # set every second, it would undo a choice on its way
+        st.session_state["live_stream"] = watched.chosen
     stream.selectbox("Stream", watched.ids(), key="live_stream", on_change=look_at)
     scopes = own.scopes()
     own.turn_of(

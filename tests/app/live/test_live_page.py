@@ -135,6 +135,14 @@ def test_the_chosen_streams_own_numbers_are_shown_at_once(own: LiveController) -
     assert at.selectbox(key="live_stream").value == "cam2"
 
 
+def test_the_menu_is_given_its_stream_only_when_that_is_another(own: LiveController, service: MadeUpService) -> None:
+    """Given it every second, the browser would put back what a visitor is just choosing."""
+    at = opened(own)
+    assert not ran(at).selectbox(key="live_stream").proto.set_value
+    del service.groups["cam1"]
+    assert ran(at).selectbox(key="live_stream").proto.set_value
+
+
 def test_a_lost_service_shows_nothing_under_another_streams_name(own: LiveController, service: MadeUpService) -> None:
     at = opened(own)
     service.down = True
