@@ -1,4 +1,4 @@
-"""`knob demo-cameras`: made cameras that send change streams of the sample images to a running service.
+"""`knob demo-cameras`: simulated cameras that send change streams of the sample images to a running service.
 
 Each camera shows pictures that change now and then, under a corruption whose severity comes and goes
 (`knob_core.streams.change`), as JPEG files or raw pixels, at a steady rate, for ever or for a number of frames.

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -295,7 +296,7 @@ class Engine:
         batch = self._stepped(items)
         now = time.monotonic()
         with self.lock:
-            out = [self._refused(item, cause) for item, cause in batch.causes]
+            numbered = [(item.number, self._refused(item, cause)) for item, cause in batch.causes]
             for item, _ in (*batch.causes, *batch.answers):
                 item.stream.settled = max(item.stream.settled, item.number)
             for item, answer in batch.answers:
@@ -303,8 +304,9 @@ class Engine:
                 stream.note(now)
                 stream.last = answer
                 stream.recent.append((item.number, answer))
-                out.append((item.sink or stream.sink or nobody, answer))
-        self.deliver(out)
+                numbered.append((item.number, (item.sink or stream.sink or nobody, answer)))
+        in_order = sorted(numbered, key=itemgetter(0))  # replies to a stream come in the order of its frames
+        self.deliver([reply for _, reply in in_order])
         self.observe(batch)
         return len(items)
 

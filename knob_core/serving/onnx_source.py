@@ -51,6 +51,8 @@ class OnnxSource:
             if not set(BRANCHES) <= set(outputs):
                 raise ValueError(f"{path} has no outputs {', '.join(BRANCHES)}: export it anew with `knob export`")
             self.method = methods.get(about["method"]).key
+            reference = float(about["reset_reference"]) if "reset_reference" in about else None
+            self.gate = methods.get(self.method).gate.normalised(reference)
             self.num_classes: int | None = int(about["num_classes"])
             self.attentive = Attentive.from_dict(json.loads(about["attentive"]))
             self._names = {entry.name for entry in inputs}
@@ -58,7 +60,7 @@ class OnnxSource:
             return
         if len(inputs) != 1 or len(outputs) != 1 or len(inputs[0].shape) != 4:
             raise ValueError(f"{path} has {len(inputs)} inputs and {len(outputs)} outputs, expected images and logits")
-        self.method, self.command = methods.DEFAULT, Command()
+        self.method, self.gate, self.command = methods.DEFAULT, methods.get(methods.DEFAULT).gate, Command()
         classes = next(iter(outputs.values())).shape[-1]
         self.num_classes = classes if isinstance(classes, int) else None
         self._input = inputs[0].name

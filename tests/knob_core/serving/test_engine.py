@@ -358,6 +358,21 @@ def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
     assert bad.told[-1]["type"] == "answer"
 
 
+def test_replies_come_in_the_order_of_the_frames_also_where_a_later_one_is_refused() -> None:
+    def model(frames: np.ndarray) -> np.ndarray:
+        z = np.zeros((len(frames), K))
+        z[:, 0] = frames[:, 0, 0, 0] / 255 * 1e308
+        z[:, 1] = -z[:, 0]
+        return z
+
+    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    client = Client(served, "a")
+    for value in (0, 255):
+        served.submit("a", Frame("raw", np.full((2, 2, 3), value, np.uint8)))
+    assert served.step_waiting() == 2
+    assert [(reply["type"], reply["frame"]) for reply in client.told[-2:]] == [("answer", 1), ("refused", 2)]
+
+
 def test_where_a_whole_batch_fails_every_frame_of_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, served = np.random.default_rng(8), engine()
     clients = [Client(served, id) for id in "ab"]
