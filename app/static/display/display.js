@@ -30,7 +30,7 @@ const HTML = `
         <button type="button" class="closer" title="Show fewer frames, about where you touched (+)"
           aria-label="zoom in">+</button>
         <button type="button" class="whole" title="Show all of the stream (double click, or 0)" hidden>show all</button>
-        <button type="button" class="link" title="Copy a link that holds the whole setting">link</button>
+        <button type="button" class="link" title="Copy the address of this page, which holds the setting">link</button>
         <button type="button" class="png" title="Save read-outs, scope and panel as a picture">PNG</button>
       </span>
     </figcaption>
