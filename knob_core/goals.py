@@ -34,7 +34,7 @@ class Kind(NamedTuple):
 
 KINDS = {  # name of the goal -> kind; menus, cards, links and files read this table
     "excess_flips": Kind("excess_flips", "excess flips per 100 frames", False, (0.0, 100.0), 0.1),
-    "delay": Kind("delay_mean", "frames until a new class is shown, on average", False, (0.0, 1000.0), 0.25),
+    "delay": Kind("delay_mean", "frames to a new class, on average", False, (0.0, 1000.0), 0.25),
     "confident_errors": Kind("sure_wrong", "confident errors per 100 frames", False, (0.0, 100.0), 0.25),
     "accuracy": Kind("accuracy", "right answers", True, (0.0, 1.0), 0.005, 100.0, " %"),
 }

@@ -14,10 +14,10 @@ from app.calibration.comparison import Alternatives
 from app.calibration.glossary import WORDS
 from app.calibration.predictions import ShownPredictions
 from app.console import session
+from app.console.problem_notes import problem_notes
 from app.console.stream_choice import CORRUPTION_NAMES, CORRUPTIONS
 from app.results import result_files
 from app.server.streamlit_internals import component_value
-from app.tune.problem_notes import problem_notes
 from app.widgets import page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core import methods

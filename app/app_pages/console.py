@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.console import console_component, session, stream_menus, stream_sources
 from app.console.compute_stream import JOBS
+from app.console.problem_notes import problem_notes
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
 from app.server.background_jobs import Job
@@ -77,11 +78,7 @@ stream, job = find_stream()
 with notes:
     if job is not None:
         waiting(job)
-    faults = [*session.problems(), stream.fault if stream else "", stream_sources.sample_fault()]
-    for fault in dict.fromkeys(filter(None, faults)):
-        st.warning(escape_markdown(fault), icon=":material/info:")
-    if session.problems():
-        st.button("Close", key="close_notes", on_click=session.problems().clear, help="Take these messages away")
+    problem_notes(filter(None, [stream.fault if stream else "", stream_sources.sample_fault()]))
     if stream is None:
         st.error(
             escape_markdown(f"There is no stream to show: {stream_sources.why_nothing()}."), icon=":material/error:"

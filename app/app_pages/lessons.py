@@ -10,13 +10,13 @@ from typing import Literal
 import streamlit as st
 
 from app.console import session
+from app.console.problem_notes import problem_notes
 from app.console.setting_words import damping, rise_in_words
 from app.lessons import FAMILIES, Lesson, assignment, glossary, printable_summary, progress_link
 from app.lessons import summary_code as codes
 from app.lessons.assignment import Assignment
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
 from app.server.streamlit_internals import after_run, component_value
-from app.tune.problem_notes import problem_notes
 from app.widgets import page_layout
 from app.widgets.controls import lesson_knobs
 from app.widgets.figure_sheet import sheet

@@ -9,10 +9,10 @@ import time
 import streamlit as st
 
 from app.console import session
+from app.console.problem_notes import problem_notes
 from app.live import live_component, live_display, service_address
 from app.live.live_controller import LiveController
 from app.live.watched_service import WatchedService
-from app.tune.problem_notes import problem_notes
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core.client.service import Service

@@ -7,12 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from app.console import session
+from app.console.problem_notes import problem_notes
 from app.server.background_jobs import Busy, Job
 from app.server.streamlit_internals import component_value
 from app.tune import stream_sets, tune_display
 from app.tune.answer import Answer
 from app.tune.map_job import JOBS, Charted, MapRequest, request
-from app.tune.problem_notes import problem_notes
 from app.tune.stream_sets import SEVERAL
 from app.tune.tune_display import measure_words
 from app.widgets import figure_sheet, page_layout
@@ -146,13 +146,14 @@ def draw(job: Job, titles: str) -> None:
     elif not running:
         what = "Say what you want, and press Find; or click into the figures."
         words.caption(escape_markdown(f"On {titles}. {WHOSE if state.settings.on else OFF} {what}"))
-    told = tune_display.measurable(charted.map)
-    if not told:
+    measured = tune_display.measurable(charted.map)
+    if not measured:
         st.info("These streams have too few frames to measure anything.")
         return
-    if st.session_state.get("tune_measure") not in told:
-        st.session_state["tune_measure"] = told[0]
-    measure = choice.selectbox("The map shows", told, key="tune_measure", help="One of all measures of these streams",
+    if st.session_state.get("tune_measure") not in measured:
+        st.session_state["tune_measure"] = measured[0]
+    help = "One of all measures of these streams"
+    measure = choice.selectbox("The map shows", measured, key="tune_measure", help=help,
                                format_func=measure_words)  # fmt: skip
     shown = tune_display.Shown(charted, measure, goals(), state.settings, state.pins)
     now = tune_display.now(charted, state.settings)

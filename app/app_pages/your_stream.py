@@ -11,14 +11,13 @@ from app.console import console_component, session
 from app.console.console_controller import ConsoleController
 from app.console.console_state import FRAME_RATES, ConsoleState
 from app.console.export_buttons import export_buttons, record_turns
+from app.console.problem_notes import problem_notes
 from app.server import upload_limits
-from app.server.streamlit_internals import remove_uploads
+from app.server.streamlit_internals import forget_downloads, remove_uploads
 from app.tune import map_job
-from app.tune.problem_notes import problem_notes
 from app.widgets import page_layout
 from app.widgets.untrusted import clamp, escape_markdown
 from app.your_stream import uploaded_stream
-from app.your_stream.made_downloads import forget_downloads
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
 from knob_core.uploads import read_logits, read_pictures
@@ -119,8 +118,8 @@ def upload() -> None:
     """The upload row."""
     left, middle, right = st.columns([1.3, 2.6, 0.8], vertical_alignment="top")
     kinds = ["Logits", "Pictures", "Folder of pictures"]
-    told = "Answers of a model of your own, or pictures for ours"
-    kind = left.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=told) or "Logits"
+    help = "Answers of a model of your own, or pictures for ours"
+    kind = left.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=help) or "Logits"
     round_ = st.session_state.get("own_round", 0)
     given = middle.file_uploader(
         "Your stream", LOGITS if kind == "Logits" else PICTURES, key=f"own_files_{kind}_{round_}",
@@ -129,8 +128,8 @@ def upload() -> None:
         help="Which files are taken is said under Formats, or below",
     )  # fmt: skip
     if st.session_state.get("own_stream") is not None:  # before, the page has room to say it at length
-        told = "Which files are taken, and what is in them"
-        right.popover("Formats", icon=":material/description:", help=told).markdown(FORMATS)
+        help = "Which files are taken, and what is in them"
+        right.popover("Formats", icon=":material/description:", help=help).markdown(FORMATS)
     files = given if isinstance(given, list) else [given] if given is not None else []
     listed = {file.file_id for file in files}
     remove_uploads(st.session_state.get("own_listed", set()) - listed)
@@ -169,10 +168,10 @@ def tune(stream: UploadedStream) -> None:
     if uploaded is None or stream.frames < 4:
         return
     known = (uploaded.labels >= 0).any(axis=1)
-    told = "The fit keeps to this mean: how many frames pass until a new class is shown"
-    most = st.number_input("Frames to a new class, at most", 1, 50, 5, key="own_delay", help=told)
-    told = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
-    if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=told, width="stretch"):
+    help = "The fit keeps to this mean: how many frames pass until a new class is shown"
+    most = st.number_input("Frames to a new class, at most", 1, 50, 5, key="own_delay", help=help)
+    help = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
+    if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=help, width="stretch"):
         return
     one = uploaded.z_dyn is uploaded.z_static
     z_static, z_dyn = uploaded.z_static[known], None if one else uploaded.z_dyn[known]

@@ -85,7 +85,7 @@ class ConsoleController:
 
     def _evaluate(self, stream: ShownStream) -> Outcome:
         if self.state.live is not None:
-            self.state.live.advance(stream.branches, self.state.settings, stream.method, stream.attentive)
+            self.state.live.advance(stream, self.state.settings)
         outcome = evaluate(self.state, stream)
         if outcome.measures is not None:
             self.state.record(outcome.measures, stream.id)

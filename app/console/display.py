@@ -65,7 +65,7 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
         state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
         stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe,
         _judged(stream, outcome) if "reliability" in (state.view.panel, *others) else None,
-        outcome.compared, state.view.sort, state.name_refused,
+        outcome.compared, state.view.sort, state.name_refused, stream.reset_reference,
     )  # fmt: skip
     now, pin = outcome.measures or readouts.NOTHING, state.pins.shown
     pinned = (pin.name, outcome.pinned_measures) if pin and outcome.pinned_measures else None

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from app.console.shown_stream import ShownStream
 from knob_core.branches import Branches
-from knob_core.memories import Attentive
-from knob_core.response import Response, ResponseState, respond
+from knob_core.response import Response, ResponseState
 from knob_core.settings import HOME, Settings
 
 
@@ -29,9 +29,9 @@ class LiveRun:
     response: Response | None = None  # (R, T) with NaN where nothing has arrived yet
     turns: list[tuple[int, Settings]] = field(default_factory=list)  # (frame, setting from there on)
 
-    def advance(self, branches: Branches, settings: Settings, method: str, attentive: Attentive | None = None) -> None:
+    def advance(self, stream: ShownStream, settings: Settings) -> None:
         """Run the frames that are due with the knobs where they are now."""
-        paths, frames, classes = branches.z_static.shape
+        paths, frames, classes = stream.branches.z_static.shape
         if self.response is None or self.response.g.shape != (paths, frames):
             self.response = blank(paths, frames, classes)
             self.state, self.t, self.turns = None, 0, []
@@ -43,8 +43,8 @@ class LiveRun:
         while self.due > 0:
             start = self.t % frames
             count = min(self.due, frames - start)
-            due = cut(branches, start, start + count)
-            now, self.state = respond(due, settings, method, self.state or ResponseState(), attentive)
+            due = cut(stream.branches, start, start + count)
+            now, self.state = stream.go_on(due, settings, self.state or ResponseState())
             for name in ("u", "g", "p_max", "predicted", "probabilities"):
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from app.console.shown_stream import ShownStream
 from knob_core.measures.operator import OperatorMeasures, measure
-from knob_core.response import Response, respond
+from knob_core.response import Response
 from knob_core.settings import Settings
 
 MOST = 32  # settings and streams whose measures are kept
@@ -29,7 +29,7 @@ class MeasuredPins:
         """The whole stream under a setting; the last one asked for is kept."""
         key = stream.id, settings
         if self._drawn is None or self._drawn[0] != key:
-            self._drawn = key, respond(stream.branches, settings, stream.method, attentive=stream.attentive)[0]
+            self._drawn = key, stream.respond(settings)
         return self._drawn[1]
 
     def of(self, stream: ShownStream, settings: Settings) -> OperatorMeasures:
@@ -37,10 +37,7 @@ class MeasuredPins:
         key = stream.id, settings
         if key not in self._measures:
             drawn = self._drawn
-            if drawn is not None and drawn[0] == key:
-                response = drawn[1]
-            else:
-                response, _ = respond(stream.branches, settings, stream.method, attentive=stream.attentive)
+            response = drawn[1] if drawn is not None and drawn[0] == key else stream.respond(settings)
             self._measures[key] = measure(stream.branches, response, stream.known)
             if len(self._measures) > MOST:
                 self._measures.popitem(last=False)

@@ -15,7 +15,7 @@ from app.console.pins import acting
 from app.console.shown_stream import ShownStream
 from knob_core.measures.operator import OperatorMeasures, known_truth, measure
 from knob_core.metrics import temperature_scaling
-from knob_core.response import Response, respond
+from knob_core.response import Response
 from knob_core.settings import Settings
 
 
@@ -52,7 +52,7 @@ def compare(state: ConsoleState, stream: ShownStream, now: OperatorMeasures | No
 
 
 def _whole(stream: ShownStream, settings: Settings) -> tuple[Response, OperatorMeasures]:
-    response, _ = respond(stream.branches, settings, stream.method, attentive=stream.attentive)
+    response = stream.respond(settings)
     return response, measure(stream.branches, response, stream.known)
 
 
@@ -85,7 +85,6 @@ def fit_temperature(stream: ShownStream, settings: Settings) -> float:
     known = stream.branches.frame_labels >= 0
     if not known.any():
         return settings.temperature
-    bare = replace(settings, temperature=1.0)
-    response, _ = respond(stream.branches, bare, stream.method, attentive=stream.attentive)
+    response = stream.respond(replace(settings, temperature=1.0))
     z = np.log(np.maximum(response.probabilities[known], 1e-30))  # logits, but for a constant a frame
     return float(f"{temperature_scaling.fit(z, stream.branches.frame_labels[known]):.3g}")

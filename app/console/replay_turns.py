@@ -18,7 +18,6 @@ from app.console.live_run import LiveRun
 from app.console.shown_stream import ShownStream
 from app.console.turn_log import MEASURES, Turn, read
 from knob_core.measures.operator import OperatorMeasures, known_truth, measure
-from knob_core.response import respond
 from knob_core.settings import Settings
 
 CLOSE = 1e-9  # relative
@@ -52,14 +51,13 @@ def replay(turns: Iterable[Turn], find: Callable[[str], ShownStream]) -> Iterato
         stream = find(turn.stream)
         if turn.live is None:
             run, last = None, turn.settings
-            response, _ = respond(stream.branches, turn.settings, stream.method, attentive=stream.attentive)
-            yield Replayed(turn, measure(stream.branches, response, stream.known))
+            yield Replayed(turn, measure(stream.branches, stream.respond(turn.settings), stream.known))
             continue
         if run is None or turn.live[0] < run.t:
             run, last = LiveRun(), turn.settings
         for frames, settings in zip(turn.live, (last or turn.settings, turn.settings), strict=True):
             run.due = frames - run.t
-            run.advance(stream.branches, settings, stream.method, stream.attentive)
+            run.advance(stream, settings)
         last = turn.settings
         if run.t <= 2:
             yield Replayed(turn, None)

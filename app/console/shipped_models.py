@@ -67,6 +67,13 @@ def trained_knobs(method: str, seed: int) -> tuple[float, float] | None:
     return zeta, omega_n
 
 
+def reset_reference(method: str, seed: int) -> float | None:
+    """The form of a model's Reset Mode (`knob_core.gates`); None, the literal one, where the file has none."""
+    found = _header(path_of(method, seed)).get("reset")
+    kappa = found.get("kappa") if isinstance(found, dict) else None
+    return kappa if isinstance(kappa, float) and 0 < kappa <= 4 else None
+
+
 def attentive_weights(method: str, seed: int) -> Attentive | None:
     """Weights of attentive memory that were fitted for a model; None where the file has none or is absent."""
     try:

@@ -17,7 +17,7 @@ from knob_core.library.film_strips import film_frames
 from knob_core.measures.operator import OperatorMeasures, known_truth, measure
 from knob_core.measures.truth import Truth
 from knob_core.memories import Attentive
-from knob_core.response import Response, respond
+from knob_core.response import Response, ResponseState, respond
 from knob_core.settings import Settings
 
 SHORT = {"airplane": "plane", "automobile": "car"}
@@ -36,6 +36,7 @@ class ShownStream:
     pixels: np.ndarray | None = None  # (FILM, 32, 32, 3) uint8, the shown image's first realisation at film_frames
     trained: tuple[float, float] | None = None
     attentive: Attentive | None = None  # the model's own weights of attentive memory
+    reset_reference: float | None = None  # the form of the model's Reset Mode (`knob_core.gates`)
     fault: str = ""  # what of it could not be read, where the rest can be shown
     names: tuple[str, ...] = CLASSES
     probe: tuple[Branches, str] | None = None  # where the picture changes: a fixed one's paths, and its name
@@ -102,10 +103,18 @@ class ShownStream:
         """The classes, short enough for the film strip."""
         return [SHORT.get(name, name) for name in self.names]
 
+    def respond(self, settings: Settings) -> Response:
+        """The whole stream under a setting, from rest."""
+        return self.go_on(self.branches, settings, None)[0]
+
+    def go_on(self, part: Branches, settings: Settings, state: ResponseState | None) -> tuple[Response, ResponseState]:
+        """Some of its frames under a setting, from a state."""
+        return respond(part, settings, self.method, state, self.attentive, self.reset_reference)
+
     @cached_property
     def without_knob(self) -> Response:
         """What the model says without Knob: no inertia, no memory."""
-        return respond(self.branches, Settings(on=False), self.method)[0]
+        return self.respond(Settings(on=False))
 
     @cached_property
     def known(self) -> Truth | None:

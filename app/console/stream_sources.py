@@ -13,7 +13,7 @@ import streamlit as st
 
 from app.console import link
 from app.console.compute_stream import ComputedStream
-from app.console.shipped_models import attentive_weights, trained_knobs
+from app.console.shipped_models import attentive_weights, reset_reference, trained_knobs
 from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
 from knob_core import library, methods
@@ -135,7 +135,8 @@ def shipped_stream(key: StreamKey, image: int) -> ShownStream:
     return ShownStream(
         stream_id(choice), title(choice, branches, place * key.realisations, film_strips.strips(key)), key.method,
         branches, key.realisations, place, pixels, trained_knobs(key.method, key.seed),
-        attentive_weights(key.method, key.seed), fault, probe=companion(choice) if key.changing else None,
+        attentive_weights(key.method, key.seed), reset_reference(key.method, key.seed), fault,
+        probe=companion(choice) if key.changing else None,
         source=link.write_choice(choice),
     )  # fmt: skip
 
@@ -145,7 +146,8 @@ def computed_stream(choice: StreamChoice, result: ComputedStream) -> ShownStream
     return ShownStream(
         stream_id(choice), title(choice, result.branches, 0, 1), choice.method, result.branches,
         choice.realisations, 0, result.pixels, trained_knobs(choice.method, choice.model),
-        attentive_weights(choice.method, choice.model), probe=companion(choice) if choice.changing else None,
+        attentive_weights(choice.method, choice.model), reset_reference(choice.method, choice.model),
+        probe=companion(choice) if choice.changing else None,
         source=link.write_choice(choice),
     )  # fmt: skip
 

@@ -159,7 +159,7 @@ def frontier(
         shapes.append(across(max(limits[1], 10 ** y_span[0]), "text", "dash"))
     layout = {
         "margin": MARGIN,
-        "xaxis": _log_axis(x_span, "frames until a new class is shown, mean", "y"),
+        "xaxis": _log_axis(x_span, "frames to a new class, mean", "y"),
         "yaxis": _log_axis(y_span, "excess flips per 100 frames", "x"),
         "shapes": shapes,
         "annotations": notes,

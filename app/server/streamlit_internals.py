@@ -109,10 +109,7 @@ def end_session(session: Any) -> None:
     session.session_state.clear()
     session.session_state._new_widget_state.widget_metadata.clear()
     session._fragment_storage.clear()
-    files: Any = runtime.get_instance().media_file_mgr
-    with files._lock:
-        for id in list(files._deferred_ids_by_session.get(session.id, ())):
-            files._drop_deferred_id(id)
+    forget_downloads(session.id)
 
 
 class KeptFile(MediaFileMetadata):
@@ -151,6 +148,18 @@ def keep_downloads() -> None:
     vars(media_file_manager)["MediaFileMetadata"] = KeptFile
     manager: Any = MediaFileManager
     manager._remove_orphaned_deferred_callables = _remove_old_makers
+
+
+def forget_downloads(session_id: str | None = None) -> None:
+    """Drop what would make a session's files, by default this one's: it holds the stream that they are made of.
+
+    The page's next run draws its buttons anew.
+    """
+    context: Any = get_script_run_ctx(suppress_warning=True)
+    files: Any = runtime.get_instance().media_file_mgr
+    with files._lock:
+        for id in list(files._deferred_ids_by_session.get(session_id or context.session_id, ())):
+            files._drop_deferred_id(id)
 
 
 def after_run(make: Callable[[], str]) -> Callable[[], str]:

@@ -53,7 +53,10 @@ def request(streams: tuple[ShownStream, ...], settings: Settings, shipped: bool)
 def sets_of(wanted: MapRequest, on: bool) -> tuple[ManySettings, ...]:
     """The streams, ready to be measured with or without Knob."""
     settings = replace(wanted.settings, on=on)
-    return tuple(ManySettings(s.branches, settings, s.method, s.attentive) for s in wanted.streams)
+    return tuple(
+        ManySettings(s.branches, settings, s.method, s.attentive, reset_reference=s.reset_reference)
+        for s in wanted.streams
+    )
 
 
 def worst_at(sets: Sequence[ManySettings], knobs: Sequence[tuple[float, float]]) -> list[dict[str, float]]:

@@ -22,11 +22,6 @@ from knob_core.settings import Settings
 DASHES = ("dash", "dot", "", "dash")  # of the goals' lines, in the order of the goals
 LABELS = {"excess_flips": "excess flips per 100 frames", "delay": "frames to a new class",
           "confident_errors": "confident errors per 100 frames", "accuracy": "right answers"}  # fmt: skip
-NEW_CLASS = {  # as the console calls it
-    "delay_mean": "frames to a new class, mean",
-    "delay_median": "frames to a new class, median",
-    "delay_90": "frames to a new class, slowest tenth",
-}
 ZETAS, OMEGAS = np.array(ZETA), np.array(OMEGA_N)
 
 
@@ -65,7 +60,7 @@ def now(charted: Charted, settings: Settings) -> dict[str, float]:
 
 def measure_words(name: str) -> str:
     """A measure by the name that it has on every page."""
-    return NEW_CLASS.get(name, MEASURES[name].words)
+    return MEASURES[name].words
 
 
 def measurable(map_: SettingsMap) -> list[str]:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from app.console.shipped_models import FOLDER, attentive_weights, trained_knobs
+from app.console.shipped_models import FOLDER, attentive_weights, reset_reference, trained_knobs
 from app.console.shown_stream import ShownStream
 from app.server import garbage_collector
 from knob_core import methods
@@ -160,6 +160,7 @@ def of_pictures(
         pixels=pixels,
         trained=trained_knobs(*model),
         attentive=attentive_weights(*model),
+        reset_reference=reset_reference(*model),
         names=CLASSES,
         severity_known=False,
         source=source_of(id, title),

@@ -22,9 +22,9 @@ class Measure(NamedTuple):
 
 MEASURES = {  # menus, tables and figures read this table
     "excess_flips": Measure("excess flips per 100 frames"),
-    "delay_mean": Measure("frames until a new class is shown, on average"),
-    "delay_median": Measure("frames until a new class is shown, median"),
-    "delay_90": Measure("frames until a new class is shown, slowest tenth"),
+    "delay_mean": Measure("frames to a new class, on average"),
+    "delay_median": Measure("frames to a new class, median"),
+    "delay_90": Measure("frames to a new class, slowest tenth"),
     "missed": Measure("changes that are never shown", scale=100.0, digits=1, unit=" %"),
     "false_alarms": Measure("false alarms per 100 frames"),
     "flips": Measure("flips per 100 frames"),

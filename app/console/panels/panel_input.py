@@ -42,6 +42,7 @@ class PanelInput:
     compared: list[Compared] | None = None  # the table's rows, where it is open
     sort: str = ""  # the table's order
     refused: str = ""  # why a pin in the table did not get its new name
+    reset_reference: float | None = None  # the form of the model's Reset Mode
 
     @property
     def drawn(self) -> str:
@@ -58,7 +59,7 @@ class PanelInput:
         if self.probe is None:
             return None, ""
         branches, name = self.probe
-        u = gate_alone(branches.u_star, self.settings, self.method)
+        u = gate_alone(branches.u_star, self.settings, self.method, self.reset_reference)
         fixed = replace(self, u=u, u_star=branches.u_star, severity=branches.severity, changing=False)
         return fixed, f"a fixed picture ({name})"
 

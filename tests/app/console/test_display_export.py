@@ -50,7 +50,7 @@ def test_the_file_has_the_visitor_s_classes_and_the_truth_of_every_frame(scenes:
 
 def test_the_file_says_nothing_of_frames_and_severities_that_nobody_knows(stream: ShownStream) -> None:
     state = ConsoleState(live=LiveRun(due=10))
-    state.live.advance(stream.branches, state.settings, stream.method)
+    state.live.advance(stream, state.settings)
     parts = {field.name: getattr(stream, field.name) for field in fields(stream)}
     own = UploadedStream(**{**parts, "title": "a\nb", "names": ("=1+1",) * 10}, severity_known=False)
     head, body = csv_text(state, own).split("\n", 1)

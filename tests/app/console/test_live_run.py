@@ -16,7 +16,7 @@ def play(live: LiveRun, stream: ShownStream, settings: Settings, frames: int, at
     while frames > 0:
         live.due = min(at_once, frames)
         frames -= live.due
-        live.advance(stream.branches, settings, stream.method)
+        live.advance(stream, settings)
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 64])
@@ -69,7 +69,7 @@ def test_many_turns_at_one_frame_are_one(stream: ShownStream) -> None:
     play(live, stream, Settings(), stream.frames + 20)
     live.due = 0
     for i in range(3000):  # paused, and somebody plays with the knob
-        live.advance(stream.branches, Settings(zeta=0.5 + 0.0001 * i), stream.method)
+        live.advance(stream, Settings(zeta=0.5 + 0.0001 * i))
     assert len(live.turns) == 2 and live.spans(stream.frames) == [(20, 20)]
-    live.advance(stream.branches, Settings(), stream.method)  # and back
+    live.advance(stream, Settings())  # and back
     assert live.spans(stream.frames) == []

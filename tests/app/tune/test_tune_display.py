@@ -96,8 +96,8 @@ def test_frames_to_a_new_class_have_one_name(charted: Charted) -> None:
     now = tune_display.at(charted, 1.0, 0.4)
     assert tune_display.cards(now, GOALS, 1)[1]["label"] == "frames to a new class"
     spec = tune_display.figures(shown(charted, measure="delay_mean"), now)[0]
-    assert spec["title"] == "Frames to a new class, mean"
-    assert any(text.startswith("goal: frames to a new class, mean") for _, _, text in spec["legend"])
+    assert spec["title"] == "Frames to a new class, on average"
+    assert any(text.startswith("goal: frames to a new class, on average") for _, _, text in spec["legend"])
 
 
 def test_the_map_has_a_mark_for_home_a_and_now_at_their_places(charted: Charted) -> None:
