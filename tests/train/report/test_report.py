@@ -14,7 +14,7 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import choose
 from train.report import __main__ as report
-from train.report import choices, filters, published, readings, readme
+from train.report import choices, filters, paper_recipe, published, readings, readme
 from train.report.claims import calmest, claims
 from train.report.result_set import NAMES, Results, Spread, markdown, number
 
@@ -187,3 +187,14 @@ def test_where_ours_wins_for_sure_where_within_chance_and_where_not() -> None:
     assert sure.endswith("at a delay of 4 frames.") and below.startswith("At 2 it has fewer in all seeds, but not")
     assert rest == "It does not have fewer at 1 (seed 0)."
     assert filters.against_the_best(frame[frame["delay"] == 4.0]) == [sure]
+
+
+def test_the_paper_s_recipe_stands_beside_ours_and_is_left_out_where_it_was_not_measured(
+    results: Results, tmp_path: Path
+) -> None:
+    parts = paper_recipe.section(results)
+    rows = [line for line in parts[2].splitlines() if line.startswith("| Knob-ODE")]
+    assert [row.split(" | ")[1] for row in rows] == ["the paper's recipe", "ours"]
+    theirs, ours = (float(row.split(" | ")[3]) for row in rows)
+    assert f"Avg-C (15): {ours - theirs:+.1f} points" in parts[3]
+    assert paper_recipe.section(Results(tmp_path)) == []
