@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from console_answers import answer, readouts
+from quick import slow_but
 
 from app.console import display, panels
 from app.console.console_controller import ConsoleController
@@ -77,7 +78,7 @@ def test_a_wide_view_has_two_more_panels(stream: ShownStream) -> None:
     assert answer(state, stream)["side_panels"] == []
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", slow_but(["knob-ode"], METHODS))
 @pytest.mark.parametrize("panel", PANELS)
 def test_every_panel_for_every_method(stream: ShownStream, method: str, panel: str) -> None:
     for settings in SETTINGS:

@@ -33,6 +33,8 @@ from knob_core.maps import Grid, ManySettings, refine
 from knob_core.maps.frontier import RivalCurve
 from knob_core.settings import Settings
 
+pytestmark = pytest.mark.slow  # draws every figure of every page
+
 FILE = Path(__file__).resolve().parents[3] / "app" / "static" / "plot" / "features.js"
 TRACES = ("bar", "heatmap", "ribbon", "scatter")
 OF_EVERY_TRACE = ("type", "xaxis", "yaxis")

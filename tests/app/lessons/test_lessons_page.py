@@ -69,6 +69,7 @@ def test_the_prediction_comes_first_then_the_knobs_then_why() -> None:
     assert "That is what happened." in said(at)
 
 
+@pytest.mark.slow
 def test_the_page_passes_a_lesson_only_when_its_dials_say_so() -> None:
     at = predict(app().run(), "ring")
     turn(at, "ring", {"zeta": 0.9, "omega_n": 0.4})
@@ -86,6 +87,7 @@ def test_the_page_passes_a_lesson_only_when_its_dials_say_so() -> None:
     assert f"{MANY - 1}. {LESSONS[ORDER[-2]].title}" in said(at)
 
 
+@pytest.mark.slow
 def test_hints_open_one_by_one() -> None:
     at = predict(app().run(), "ring")
     shown = lambda: [hint in said(at) for hint in LESSONS["ring"].hints]  # noqa: E731
@@ -107,6 +109,7 @@ def test_every_lesson_can_be_done_on_the_page() -> None:
     assert f"{MANY} of {MANY} done" in said(at)
 
 
+@pytest.mark.slow
 def test_a_link_puts_the_dials_where_it_proves_them() -> None:
     at = app(lessons=link(*ORDER), lesson="ring").run()
     own = at.session_state["lesson_state"]
@@ -114,6 +117,7 @@ def test_a_link_puts_the_dials_where_it_proves_them() -> None:
     assert f"{MANY} of {MANY} done" in said(at) and knobs(at)  # done before: no prediction is asked for
 
 
+@pytest.mark.slow
 def test_the_page_reads_a_link_and_names_what_it_cannot_use() -> None:
     at = app(lessons=link("ring") + "-critical_3_0.4-nonsense_1", lesson="poles").run()
     assert not at.exception
@@ -122,11 +126,13 @@ def test_the_page_reads_a_link_and_names_what_it_cannot_use() -> None:
     assert [True for warning in at.warning if "nonsense" in warning.value]
 
 
+@pytest.mark.slow
 def test_a_link_cannot_put_a_picture_on_the_page() -> None:
     at = app(z="![](//evil.co/x)").run()
     assert r"\!\[\](//evil.co/x)" in at.warning[0].value
 
 
+@pytest.mark.slow
 def test_a_reload_keeps_number_name_prediction_and_progress() -> None:
     at = app(student="4711", name="Ada").run()
     predict(at, "ring")
@@ -139,6 +145,7 @@ def test_a_reload_keeps_number_name_prediction_and_progress() -> None:
     assert "2. Find critical damping" in said(again)
 
 
+@pytest.mark.slow
 def test_a_number_changes_the_task() -> None:
     at = predict(app().run(), "ring")
     at.text_input(key="student").set_value("4711").run()
