@@ -37,9 +37,9 @@ from knob_core.wrap.command import Command, observe
 FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3)
 STARTS = (
     Setting(1.0, 0.4, FROM),
+    Setting(1.0, 1.5, FROM),
     Setting(2.0, 0.1, replace(FROM, b=1.0)),
     Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
-    Setting(0.5, 1.5, replace(FROM, b=0.0, brake=0.0, eye=0.0)),  # a quick spring, without attention
 )
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
