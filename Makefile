@@ -19,7 +19,7 @@ test: $(VENV)/.dev
 
 quick: $(VENV)/.dev
 	$(MAKE) --jobs=2 lint types
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/browser -m 'not slow'
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/browser -m 'not slow'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -12,7 +12,8 @@ from hypothesis import settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # small arrays: threads only get in each other's way
 
 settings.register_profile("knob", deadline=None)  # no test judges speed: a busy machine is not a defect
-settings.load_profile("knob")
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "knob"))
 
 ROOT = Path(__file__).resolve().parent.parent
 

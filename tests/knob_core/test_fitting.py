@@ -111,6 +111,7 @@ def test_two_branches_without_a_command_are_judged_as_the_runtime_mixes_them() -
     assert off.nll == pytest.approx(-np.log(np.take_along_axis(p, labels[..., None], 2)).mean(), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_command_is_used_where_there_is_one() -> None:
     """u* tells which frames are good; a fit that may use it does better than one that may not."""
     z, labels = changing(4, noise=1.0)

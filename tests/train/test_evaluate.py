@@ -68,6 +68,7 @@ def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> Non
     assert cells.loc[~gated, "dyn_nll"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_cell_is_what_the_model_says_of_its_pixels(done: Path) -> None:
     images, labels, _ = data.load_sample()
     corrupted = to_unit(cifar10c.make(images[:COUNT], "fog", 4, 0))
@@ -81,6 +82,7 @@ def test_a_cell_is_what_the_model_says_of_its_pixels(done: Path) -> None:
         assert row["fused_ece_deb"] == pytest.approx(metrics.ece_debiased(p, labels[:COUNT]), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_mean_goes_over_severities_then_corruptions(done: Path) -> None:
     cells = result_tables.read(done / "results" / "cells.csv")
     summary = result_tables.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
@@ -89,6 +91,7 @@ def test_the_mean_goes_over_severities_then_corruptions(done: Path) -> None:
     assert set(summary.index.get_level_values("scope")) == {"3 of 19", "clean"}  # part of a set goes by no set's name
 
 
+@pytest.mark.slow
 def test_a_set_of_corruptions_is_summarised_by_its_name_where_it_is_whole(done: Path) -> None:
     cells = result_tables.read(done / "results" / "cells.csv")
     fog = cells[(cells["method"] == "knob-ode") & (cells["corruption"] == "fog")]
@@ -101,6 +104,7 @@ def test_a_set_of_corruptions_is_summarised_by_its_name_where_it_is_whole(done: 
     assert set(summary.index.get_level_values("scope")) == {"all 19", "standard 15", "training 4"}
 
 
+@pytest.mark.slow
 def test_tables_are_made_where_the_caches_lie(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Branches come from the caches to the CPU, so the models must follow, wherever they ran."""
     followed: list[str] = []
@@ -110,6 +114,7 @@ def test_tables_are_made_where_the_caches_lie(done: Path, monkeypatch: pytest.Mo
     assert sorted(followed) == sorted(models.METHODS)
 
 
+@pytest.mark.slow
 def test_temperatures_are_fitted_on_held_out_images(done: Path) -> None:
     fitted = result_tables.read(done / "results" / "temperatures.csv")
     gated = len(GATED)
@@ -125,6 +130,7 @@ def test_temperatures_are_fitted_on_held_out_images(done: Path) -> None:
     assert (cells["fused_t_clean_accuracy"] == cells["fused_accuracy"]).all()
 
 
+@pytest.mark.slow
 def test_probes_are_written_for_every_gated_method_in_both_modes(done: Path) -> None:
     e1, e2 = (result_tables.read(done / "results" / f"{name}.csv") for name in ("e1", "e2_test"))
     for frame in (e1, e2):
@@ -138,6 +144,7 @@ def test_probes_are_written_for_every_gated_method_in_both_modes(done: Path) -> 
     assert (counts == 0).all()  # all = agree + disagree
 
 
+@pytest.mark.slow
 def test_again_gives_the_same_bytes_without_running_a_model(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError("a model ran")
@@ -161,6 +168,7 @@ def test_only_what_is_missing_is_computed(done: Path, monkeypatch: pytest.Monkey
     assert victim.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_processes_share_the_units_and_leave_none(tmp_path: Path) -> None:
     images, labels, _ = data.load_sample()
     test = CellPixels(images[:4], labels[:4])
@@ -172,6 +180,7 @@ def test_processes_share_the_units_and_leave_none(tmp_path: Path) -> None:
     assert not any(cache.missing(unit) for unit in some)
 
 
+@pytest.mark.slow
 def test_official_files_are_read_and_named(tmp_path: Path) -> None:
     images, labels, _ = data.load_sample()
     corrupt.write_all(tmp_path, images[:4], labels[:4], ("fog",))
@@ -187,6 +196,7 @@ def test_official_files_are_read_and_named(tmp_path: Path) -> None:
         evaluate.official(str(tmp_path / "nowhere"))
 
 
+@pytest.mark.slow
 def test_other_pixels_have_another_name() -> None:
     images, labels, _ = data.load_sample()
     base = CellPixels(images[:4], labels[:4])
@@ -198,6 +208,7 @@ def test_other_pixels_have_another_name() -> None:
     assert len({base.identity, *(other.identity for other in others)}) == 4
 
 
+@pytest.mark.slow
 def test_held_out_images_are_shared_out_evenly() -> None:
     images, labels, _ = data.load_sample()
     held = HeldOutPixels(images[:40], labels[:40])
@@ -209,6 +220,7 @@ def test_held_out_images_are_shared_out_evenly() -> None:
     assert np.array_equal(held.render(HELD_OUT[0])[0], images[:40])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "named", "code"),
     [(["--count", "0"], "--count", 2), (["--cifar10c", "nowhere"], "CIFAR-10-C", 1)],
@@ -221,6 +233,7 @@ def test_bad_arguments_are_named(
     assert not (done / "bad").exists()
 
 
+@pytest.mark.slow
 def test_a_missing_result_file_says_how_to_make_it(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"x\.csv is missing; make it: python -m train\.evaluate"):
         result_tables.read(tmp_path / "x.csv", "python -m train.evaluate")
@@ -228,6 +241,7 @@ def test_a_missing_result_file_says_how_to_make_it(tmp_path: Path) -> None:
     assert frame.equals(pd.DataFrame({"a": [1], "b": [0.123457]}))
 
 
+@pytest.mark.slow
 def test_a_range_is_a_part_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures 250 to 259 have the pixels that they have in an evaluation of all."""
     images, labels, _ = data.load_sample()
@@ -241,6 +255,7 @@ def test_a_range_is_a_part_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None
         CellPixels(images, labels, first=100)
 
 
+@pytest.mark.slow
 def test_the_command_takes_a_range(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(done, "range", "--first", "250") == 0
     printed = capsys.readouterr().out
@@ -251,6 +266,7 @@ def test_the_command_takes_a_range(done: Path, capsys: pytest.CaptureFixture[str
     assert run(done, "bad", "--first", "1000") == 2  # the sample has no more
 
 
+@pytest.mark.slow
 def test_errors_and_differences_belong_to_the_summary(done: Path) -> None:
     summary = result_tables.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
     errors = result_tables.read(done / "results" / "errors.csv")
@@ -273,6 +289,7 @@ def test_errors_and_differences_belong_to_the_summary(done: Path) -> None:
     assert "Static, smoothed" not in set(differences["rival"])  # not among these models
 
 
+@pytest.mark.slow
 def test_plain_rivals_are_chosen_on_held_out_images(done: Path) -> None:
     """Cross-entropy is convex in a constant gate: no other constant on a grid is better on those images."""
     images, labels, _ = data.load_sample()
@@ -294,6 +311,7 @@ def test_plain_rivals_are_chosen_on_held_out_images(done: Path) -> None:
     np.testing.assert_allclose(z, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_rival_has_a_name_of_its_own(tmp_path: Path) -> None:
     model = tiny_family.family()["static"]
     for variant in ({}, {"variant": "smoothed"}):
@@ -302,6 +320,7 @@ def test_a_rival_has_a_name_of_its_own(tmp_path: Path) -> None:
     assert names == ["static-s0", "static-smoothed-s0"]
 
 
+@pytest.mark.slow
 def test_e1_ranks_the_same_samples_at_every_level() -> None:
     t_eff = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], (8, 1)).T + np.linspace(0, 0.1, 8)  # (5 severities, 8 pictures)
     levels = probe_tables.rank_levels(t_eff, np.arange(1.0, 6))
@@ -312,6 +331,7 @@ def test_e1_ranks_the_same_samples_at_every_level() -> None:
     assert shuffled["severity_medians"] == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_the_gate_stands_beside_p_max(done: Path) -> None:
     frame = result_tables.read(done / "results" / "e2_rivals.csv")
     assert set(frame["score"]) == {"gate", "p_max dynamic", "p_max static"}

@@ -93,6 +93,7 @@ def test_it_opens_with_the_preferred_stream(assets: Path) -> None:
     assert len(opened(content="fixed").get("bidi_component")) >= 4  # and the gallery
 
 
+@pytest.mark.slow
 def test_turning_the_knobs(assets: Path) -> None:
     at = turn(opened())
     assert (console(at).settings.zeta, console(at).settings.omega_n) == (0.3, 1.5)
@@ -101,6 +102,7 @@ def test_turning_the_knobs(assets: Path) -> None:
     assert console(at).settings.zeta == 3.0 and console(at).settings.omega_n == 1.5
 
 
+@pytest.mark.slow
 def test_turns_are_recorded_when_asked_and_replay(assets: Path) -> None:
     at = turn(opened())
     assert console(at).log is None and "Turns (CSV)" not in [button.label for button in at.download_button]
@@ -137,6 +139,7 @@ def test_switches_pin_and_live(assets: Path) -> None:
     assert console(at).live is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", ["step", "bode", "poles", "spring"])
 def test_every_panel_opens(assets: Path, panel: str) -> None:
     at = opened()
@@ -151,6 +154,7 @@ def test_every_panel_opens(assets: Path, panel: str) -> None:
     assert at.query_params["unit"] == "Hz"
 
 
+@pytest.mark.slow
 def test_corruption_schedule_and_model(assets: Path) -> None:
     at = opened(content="fixed")
     at.selectbox(key="menu_corruption_0").select("fog").run()
@@ -162,6 +166,7 @@ def test_corruption_schedule_and_model(assets: Path) -> None:
     assert at.session_state["shown_choice"] == choice
 
 
+@pytest.mark.slow
 def test_a_menu_shows_what_was_chosen_elsewhere(assets: Path) -> None:
     at = opened(schedule="sine", content="fixed")
     assert at.selectbox(key="menu_schedule_0").value == "sine"
@@ -175,6 +180,7 @@ def test_a_menu_shows_what_was_chosen_elsewhere(assets: Path) -> None:
     assert menu.value == at.session_state["choice"].schedule == "sine"
 
 
+@pytest.mark.slow
 def test_content_fixed_is_one_click_away_and_in_the_link(assets: Path) -> None:
     at = opened()
     probe = at.session_state["shown"].probe
@@ -190,6 +196,7 @@ def test_content_fixed_is_one_click_away_and_in_the_link(assets: Path) -> None:
     assert at.session_state["choice"] == opened().session_state["choice"]
 
 
+@pytest.mark.slow
 def test_an_own_list_of_scenes_is_asked_for(assets: Path) -> None:
     at = opened()
     (text,) = [box for box in at.text_area if box.label == "Pictures and frames"]
@@ -208,6 +215,7 @@ def test_an_own_list_of_scenes_is_asked_for(assets: Path) -> None:
     assert "there is no checkpoint" in warnings(at)  # it was asked for, and cannot be had here
 
 
+@pytest.mark.slow
 def test_goals_travel_in_the_link_and_the_settings_file(assets: Path) -> None:
     from knob_core import settings as settings_file
 
@@ -230,6 +238,7 @@ def test_goals_travel_in_the_link_and_the_settings_file(assets: Path) -> None:
     assert console(again).settings.goals == Goals(delay=5.0, accuracy=0.95)
 
 
+@pytest.mark.slow
 def test_image(assets: Path) -> None:
     from knob_core import library
 
@@ -243,6 +252,7 @@ def test_image(assets: Path) -> None:
     assert "picked" not in at.session_state  # that is the calibration page's
 
 
+@pytest.mark.slow
 def test_a_stream_that_cannot_be_computed_is_named(assets: Path) -> None:
     """No checkpoint beside the made-up streams: the page says so and stays on what it showed."""
     at = opened()
@@ -269,6 +279,7 @@ def assert_asked_for(at: AppTest) -> None:
     assert not at.exception
 
 
+@pytest.mark.slow
 def test_shape_form(assets: Path) -> None:
     at = opened()
     at.number_input(key="shape_step_high").set_value(3.0)
@@ -277,6 +288,7 @@ def test_shape_form(assets: Path) -> None:
     assert_asked_for(at)
 
 
+@pytest.mark.slow
 def test_drawn_by_hand(assets: Path) -> None:
     at = opened()
     at.session_state["sketch"] = {"drawn": [2.0] * 30 + [4.0] * 30}
@@ -305,6 +317,7 @@ def test_settings_travel_in_the_link(assets: Path) -> None:
     assert not again.warning
 
 
+@pytest.mark.slow
 def test_nothing_ships(assets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     def missing(*_: Any, **__: Any) -> Any:
@@ -316,6 +329,7 @@ def test_nothing_ships(assets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert at.selectbox(key="menu_corruption_0")  # the row is still there
 
 
+@pytest.mark.slow
 def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from knob_core import library
 
@@ -335,6 +349,7 @@ def test_a_damaged_stream_is_named(assets: Path, monkeypatch: pytest.MonkeyPatch
     assert console(at).settings.zeta == 0.3
 
 
+@pytest.mark.slow
 def test_another_stream_opens_where_the_first_cannot_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from knob_core import library
 
@@ -355,6 +370,7 @@ def test_another_stream_opens_where_the_first_cannot_be_read(assets: Path, monke
     assert console(at).settings.zeta == 0.3
 
 
+@pytest.mark.slow
 def test_no_stream_can_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def missing(*_: Any, **__: Any) -> Any:
@@ -366,6 +382,7 @@ def test_no_stream_can_be_read(assets: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert at.selectbox(key="menu_corruption_0")
 
 
+@pytest.mark.slow
 def test_a_damaged_film_strip_costs_the_strip_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def damaged(*_: Any, **__: Any) -> Any:
@@ -379,6 +396,7 @@ def test_a_damaged_film_strip_costs_the_strip_only(assets: Path, monkeypatch: py
     assert console(at).settings.zeta == 0.3
 
 
+@pytest.mark.slow
 def test_a_missing_sample_costs_the_gallery_only(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from app.console import stream_sources
 
@@ -402,6 +420,7 @@ def upload(at: AppTest, key: str, content: bytes, name: str) -> AppTest:
     return at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -423,11 +442,13 @@ def test_bad_severities_are_named(assets: Path, content: bytes, says: str) -> No
     assert at.session_state["choice"] == at.session_state["shown_choice"] == before
 
 
+@pytest.mark.slow
 def test_uploaded_severities_are_asked_for(assets: Path) -> None:
     at = upload(opened(), "severities", b"severity\n1\n4.5\n", "mine.csv")
     assert_asked_for(at)
 
 
+@pytest.mark.slow
 def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
     from app.widgets.knobs import OMEGA_N, ZETA
     from knob_core import settings as settings_file
@@ -448,12 +469,14 @@ def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
     assert "zeta = 0 is outside this console's" in warnings(at) and "omega_n = 100 is outside" in warnings(at)
 
 
+@pytest.mark.slow
 def test_a_link_cannot_put_a_picture_on_the_page(assets: Path) -> None:
     at = opened(z="![a](http://b.cd/e)", mode="<b>$x$")
     shown = markdown(at).replace("\u2060", "")  # joins words without a sign, so that no address becomes a link
     assert r"\!\[a\](http\://b.cd/e)" in shown and r"\<b\>\$x\$" in shown
 
 
+@pytest.mark.slow
 def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream on its way has a bar and a way out, and the display stays on what it showed."""
     import threading
@@ -483,6 +506,7 @@ def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [b for b in at.button if b.label == "Cancel"]
 
 
+@pytest.mark.slow
 def test_every_control_has_a_sentence_of_help(assets: Path) -> None:
     at = opened()
     for element in [
@@ -503,6 +527,7 @@ VISIT = (
 SERVER = "sys.path.insert(0, 'app'); import main; assert main.app;"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [VISIT, SERVER], ids=["visit", "server"])
 def test_torch_is_not_imported(folder: Path, what: str) -> None:
     """The whole page, and the server's half of the front door, each in a process of its own: torch stays away."""

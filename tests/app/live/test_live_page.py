@@ -99,6 +99,7 @@ def test_knobs_of_one_stream_stay_with_one_stream_when_another_is_chosen(
     assert service.turned == [(None, "cam2")]
 
 
+@pytest.mark.slow
 def test_a_stream_that_vanishes_does_not_make_its_knobs_those_of_all(
     own: LiveController, service: MadeUpService
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_stream_that_vanishes_does_not_make_its_knobs_those_of_all(
     assert "no streams yet" in ran(at).info[0].value and own.scope == Scope(stream="cam2")
 
 
+@pytest.mark.slow
 def test_a_knob_that_is_held_while_its_stream_vanishes_turns_no_other(
     own: LiveController, service: MadeUpService
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_knob_that_is_held_while_its_stream_vanishes_turns_no_other(
     assert not service.turned
 
 
+@pytest.mark.slow
 def test_a_group_that_vanishes_stays_the_scope(own: LiveController, service: MadeUpService) -> None:
     own.turn_of(Scope(group="hall"))
     at = opened(own)
@@ -128,6 +131,7 @@ def test_a_group_that_vanishes_stays_the_scope(own: LiveController, service: Mad
     assert scope_menu(ran(at)).value == own.scope == Scope(group="hall")
 
 
+@pytest.mark.slow
 def test_the_chosen_streams_own_numbers_are_shown_at_once(own: LiveController) -> None:
     at = opened(own)
     choose_stream(at, "cam2")
@@ -135,6 +139,7 @@ def test_the_chosen_streams_own_numbers_are_shown_at_once(own: LiveController) -
     assert at.selectbox(key="live_stream").value == "cam2"
 
 
+@pytest.mark.slow
 def test_the_menu_is_given_its_stream_only_when_that_is_another(own: LiveController, service: MadeUpService) -> None:
     """Given it every second, the browser would put back what a visitor is just choosing."""
     at = opened(own)
@@ -143,6 +148,7 @@ def test_the_menu_is_given_its_stream_only_when_that_is_another(own: LiveControl
     assert ran(at).selectbox(key="live_stream").proto.set_value
 
 
+@pytest.mark.slow
 def test_a_lost_service_shows_nothing_under_another_streams_name(own: LiveController, service: MadeUpService) -> None:
     at = opened(own)
     service.down = True
@@ -154,6 +160,7 @@ def test_a_lost_service_shows_nothing_under_another_streams_name(own: LiveContro
     assert numbers == {"–"}
 
 
+@pytest.mark.slow
 def test_the_address_keeps_the_consoles_setting(own: LiveController) -> None:
     at = opened(own, z="0.5", w="1.5")
     assert at.session_state["console_state"].settings.zeta == 0.5
@@ -163,6 +170,7 @@ def test_the_address_keeps_the_consoles_setting(own: LiveController) -> None:
     assert ran(alone).session_state["console_state"].settings.zeta == 0.5
 
 
+@pytest.mark.slow
 def test_what_a_link_cannot_mean_can_be_closed() -> None:
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.query_params["z"] = "nonsense"

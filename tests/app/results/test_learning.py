@@ -30,6 +30,7 @@ def spec(at: AppTest, key: str) -> dict:
     return json.loads(found.proto.spec)
 
 
+@pytest.mark.slow
 def test_the_page_draws_the_files_curves_and_reads_them(folder: Path) -> None:
     learning = pd.read_csv(folder / "learning.csv")
     at = page().run()
@@ -43,6 +44,7 @@ def test_the_page_draws_the_files_curves_and_reads_them(folder: Path) -> None:
     assert "trusts the sharp branch less" in text
 
 
+@pytest.mark.slow
 def test_every_subset(folder: Path) -> None:
     rows = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode' and epoch == 8")
     at = page().run()
@@ -52,6 +54,7 @@ def test_every_subset(folder: Path) -> None:
         assert f"is {rows[f'auc_oa_{subset}'].mean():.2f}" in said(at), subset
 
 
+@pytest.mark.slow
 def test_seeds_and_methods_can_be_chosen(folder: Path) -> None:
     learning = pd.read_csv(folder / "learning.csv")
     at = page().run()
@@ -65,6 +68,7 @@ def test_seeds_and_methods_can_be_chosen(folder: Path) -> None:
     assert any("no knobs to learn" in element.value for element in at.info)
 
 
+@pytest.mark.slow
 def test_where_every_seed_and_subset_ends(folder: Path) -> None:
     learning = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode' and epoch == 8").set_index("seed")
     at = page().run()
@@ -95,6 +99,7 @@ def test_every_seed_is_drawn_thin_and_their_mean_thick(folder: Path) -> None:
     assert any("Thin: each seed" in element.value for element in at.caption)
 
 
+@pytest.mark.slow
 def test_no_curve_is_cut_off(folder: Path) -> None:
     learning = pd.read_csv(folder / "learning.csv")
     learning.loc[learning["epoch"] == 0, "auc_oa_all"] = 0.13
@@ -107,6 +112,7 @@ def test_no_curve_is_cut_off(folder: Path) -> None:
             assert low <= min(trace["y"]) and max(trace["y"]) <= high, key
 
 
+@pytest.mark.slow
 def test_a_curve_a_seed_and_one_for_their_mean(folder: Path) -> None:
     frame = pd.read_csv(folder / "learning.csv").query("method == 'knob-ode'")
     drawn = charts.curves(frame, {"polarisation": ("Π", "confidence")}, "Π", lines={"level": (0.3, "muted")})
@@ -117,6 +123,7 @@ def test_a_curve_a_seed_and_one_for_their_mean(folder: Path) -> None:
     assert charts.curves(frame, {"nothing": ("", "gate")}, "y")["data"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("auc, words", [(0.5, "no better"), (0.62, "), better"), (0.8, "clearly better")])
 def test_the_reading_follows_the_numbers(auc: float, words: str) -> None:
     frame = pd.DataFrame(
@@ -129,6 +136,7 @@ def test_the_reading_follows_the_numbers(auc: float, words: str) -> None:
     assert "over-damped" in text
 
 
+@pytest.mark.slow
 def test_a_missing_or_empty_file_is_named(folder: Path) -> None:
     pd.DataFrame({"method": ["warm"], "seed": [0], "epoch": [1]}).to_csv(folder / "learning.csv", index=False)
     at = page().run()
@@ -138,6 +146,7 @@ def test_a_missing_or_empty_file_is_named(folder: Path) -> None:
     assert not at.exception and "python -m train.evaluate" in at.warning[0].value
 
 
+@pytest.mark.slow
 def test_what_ships_is_what_is_read() -> None:
     """On the real file, where it is."""
     if not (result_files.FOLDER / "learning.csv").is_file():
@@ -150,6 +159,7 @@ def test_what_ships_is_what_is_read() -> None:
     assert f"is {last:.2f}" in said(at)
 
 
+@pytest.mark.slow
 def test_the_consoles_knobs_are_drawn_beside_the_learned_ones(folder: Path) -> None:
     at = page()
     at.query_params["z"] = "1.3"

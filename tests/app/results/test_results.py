@@ -53,6 +53,7 @@ def test_table_1_is_the_mean_and_scatter_over_seeds(folder: Path) -> None:
         assert shown.loc[name, "seeds"] == 3
 
 
+@pytest.mark.slow
 def test_the_choice_of_output_and_scope_is_obeyed(folder: Path) -> None:
     summary = pd.read_csv(folder / "summary.csv")
     at = page().run()
@@ -65,6 +66,7 @@ def test_the_choice_of_output_and_scope_is_obeyed(folder: Path) -> None:
     assert "paper's ECE" not in shown.columns  # the paper has all 19 only
 
 
+@pytest.mark.slow
 def test_a_partial_evaluation_goes_by_what_it_holds(folder: Path) -> None:
     summary = pd.read_csv(folder / "summary.csv")
     some = summary[summary["scope"] == "all 19"].assign(scope="3 of 19")
@@ -75,6 +77,7 @@ def test_a_partial_evaluation_goes_by_what_it_holds(folder: Path) -> None:
     assert "paper's ECE" not in frame(at, "table_1").columns
 
 
+@pytest.mark.slow
 def test_table_2_anchors_and_claims(folder: Path) -> None:
     cost, paper = pd.read_csv(folder / "cost.csv"), pd.read_csv(folder / "paper.csv").set_index("method")
     at = page().run()
@@ -96,6 +99,7 @@ def test_table_2_anchors_and_claims(folder: Path) -> None:
     assert claims["holds"].tolist() == ["✕ does not hold", "✓ holds"]  # what fails stands first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 def test_corruption_by_corruption(folder: Path, metric: str) -> None:
     cells = pd.read_csv(folder / "cells.csv")
@@ -107,6 +111,7 @@ def test_corruption_by_corruption(folder: Path, metric: str) -> None:
     assert list(settled.columns) == ["corruption", *(METHODS[m] for m in GATED)]
 
 
+@pytest.mark.slow
 def test_corruption_by_corruption_on_the_page_has_mean_and_scatter_over_seeds(folder: Path) -> None:
     cells = pd.read_csv(folder / "cells.csv")
     at = page().run()
@@ -123,6 +128,7 @@ def test_corruption_by_corruption_on_the_page_has_mean_and_scatter_over_seeds(fo
             assert shown.loc[name.replace("_", " "), "± ODE-Lite"] == pytest.approx(seeds.std(ddof=1))
 
 
+@pytest.mark.slow
 def test_one_seed_has_no_scatter(folder: Path) -> None:
     for name in ("cells", "summary"):
         table = pd.read_csv(folder / f"{name}.csv")
@@ -133,6 +139,7 @@ def test_one_seed_has_no_scatter(folder: Path) -> None:
         assert not [column for column in frame(at, name).columns if "±" in column]
 
 
+@pytest.mark.slow
 def test_anchors_have_ours_beside_them(folder: Path) -> None:
     summary = pd.read_csv(folder / "summary.csv")
     shown = frame(page().run(), "anchors").set_index("training")
@@ -145,6 +152,7 @@ def test_anchors_have_ours_beside_them(folder: Path) -> None:
     assert benchmark_tables.width_of({}) is None
 
 
+@pytest.mark.slow
 def test_without_the_papers_models_only_ours_are_drawn(folder: Path) -> None:
     at = page().run()
     assert len(names(at, "pareto_accuracy")) == 1 + 2 * len(METHODS)
@@ -159,6 +167,7 @@ def names(at: AppTest, key: str) -> list[str]:
     return [trace["name"] for trace in json.loads(found.proto.spec)["data"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x, more", [("accuracy", True), ("macs", False), ("latency", False)])
 def test_the_front_is_what_nobody_beats(folder: Path, x: str, more: bool) -> None:
     points = benchmark_tables.pareto(
@@ -180,12 +189,14 @@ def test_the_front_is_what_nobody_beats(folder: Path, x: str, more: bool) -> Non
         assert "'color': 'gate'" not in text and "'gridcolor': 'grid'" not in text
 
 
+@pytest.mark.slow
 def test_the_front_by_hand() -> None:
     points = pd.DataFrame({"x": [1.0, 2.0, 3.0, 2.0], "ece": [0.3, 0.2, 0.25, 0.2]})
     np.testing.assert_array_equal(benchmark_tables.front(points, more_is_better=False), [True, True, False, True])
     np.testing.assert_array_equal(benchmark_tables.front(points, more_is_better=True), [False, True, True, True])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["summary", "cells", "cost", "paper", "anchors", "claims"])
 def test_a_missing_table_is_named_and_the_rest_works(folder: Path, name: str) -> None:
     (folder / f"{name}.csv").unlink()
@@ -196,6 +207,7 @@ def test_a_missing_table_is_named_and_the_rest_works(folder: Path, name: str) ->
     assert len(at.dataframe) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"a,b\n1,2,3,4\n5\n", b"method,seed\nx,0\n"])
 def test_a_damaged_table_is_named(folder: Path, content: bytes) -> None:
     (folder / "summary.csv").write_bytes(content)
@@ -205,6 +217,7 @@ def test_a_damaged_table_is_named(folder: Path, content: bytes) -> None:
     assert not at.exception and at.warning
 
 
+@pytest.mark.slow
 def test_without_any_results_the_page_says_how_to_make_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_files, "FOLDER", tmp_path)
     at = page().run()
@@ -218,6 +231,7 @@ def test_without_any_results_the_page_says_how_to_make_them(tmp_path: Path, monk
     assert result_files.note() == {}
 
 
+@pytest.mark.slow
 def test_downloads_are_the_tables(folder: Path) -> None:
     at = page().run()
     wanted = {"table_1_csv", "table_2_csv", "anchors_csv", "per_corruption_csv", "claims_csv"}
@@ -254,6 +268,7 @@ def test_what_ships_is_what_is_shown() -> None:
     assert f"{int(claims['holds'].sum())} of {len(claims)} hold" in " ".join(text.value for text in at.markdown)
 
 
+@pytest.mark.slow
 def test_the_page_says_which_pictures_were_measured_and_tells_rivals_apart() -> None:
     models = {"knob-ode-s0": {}, "static-s0": {}, "static-smoothed-s0": {}}
     note = {"models": models, "images": 8000, "first_image": 2000, "pixels": "our own corruptions"}

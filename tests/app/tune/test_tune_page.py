@@ -83,6 +83,7 @@ def test_find_turns_the_knobs_and_says_what_is_met() -> None:
     assert at.query_params["z"] in (f"{found.zeta:g}", [f"{found.zeta:g}"])
 
 
+@pytest.mark.slow
 def test_goals_that_nothing_meets_give_the_nearest_and_what_it_misses() -> None:
     at = opened()
     at.number_input(key="tune_excess_flips").set_value(0.0).run()
@@ -90,6 +91,7 @@ def test_goals_that_nothing_meets_give_the_nearest_and_what_it_misses() -> None:
     assert "No setting meets every goal" in said(at) and "missed by" in said(at)
 
 
+@pytest.mark.slow
 def test_goals_of_the_session_are_taken_and_an_empty_field_asks_for_nothing() -> None:
     state = ConsoleState(settings=Settings(goals=Goals(accuracy=0.5, delay=20.0)))
     at = opened(console_state=state, choice=stream_sources.home(), problems=[], other_pages={})
@@ -111,6 +113,7 @@ def test_several_streams_are_met_in_the_worst_of_them() -> None:
     assert "There is no stream to look at" in said(at)
 
 
+@pytest.mark.slow
 def test_the_visitors_own_stream_comes_first_after_it_was_looked_at() -> None:
     branches = change_branches.made_up(3, 60, 4)
     labels = np.asarray(branches.labels)
@@ -123,6 +126,7 @@ def test_the_visitors_own_stream_comes_first_after_it_was_looked_at() -> None:
     assert not at.session_state["tune_charted"].rivals  # they were tuned for another model
 
 
+@pytest.mark.slow
 def test_a_stream_without_labels_says_what_cannot_be_told() -> None:
     branches = change_branches.made_up(3, 60, 4)
     given = Uploaded(branches.z_static, branches.z_static, None, np.full((3, 60), -1), None, tuple("abcd"))
@@ -152,6 +156,7 @@ def cards(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, f
     return seen
 
 
+@pytest.mark.slow
 def test_with_knob_off_the_cards_are_the_consoles_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     session = console(on=False, goals=Goals(excess_flips=1.0))
     at = opened(**session)
@@ -166,6 +171,7 @@ def test_with_knob_off_the_cards_are_the_consoles_and_the_page_says_so(monkeypat
     assert settings(at).on and "Knob is off" not in said(at)
 
 
+@pytest.mark.slow
 def test_what_find_said_is_shown_only_while_it_is_true() -> None:
     at = press(opened(**console(goals=Goals(excess_flips=30.0, delay=60.0))), "tune_find")
     assert "meets every goal" in said(at)
@@ -178,6 +184,7 @@ def test_what_find_said_is_shown_only_while_it_is_true() -> None:
     assert "meets every goal" in said(whole(at.run()))
 
 
+@pytest.mark.slow
 def test_what_find_said_of_one_stream_is_not_said_of_another() -> None:
     branches = change_branches.made_up(3, 60, 4)
     mine = Uploaded(branches.z_static, branches.z_static, None, np.asarray(branches.labels), None, tuple("abcd"))
@@ -188,6 +195,7 @@ def test_what_find_said_of_one_stream_is_not_said_of_another() -> None:
     assert "meets every goal" not in said(at) and "press Find" in said(at)
 
 
+@pytest.mark.slow
 def test_goals_that_were_removed_on_the_console_stay_removed() -> None:
     at = opened(**console(goals=Goals(delay=20.0)))
     state = at.session_state["console_state"]
@@ -196,6 +204,7 @@ def test_goals_that_were_removed_on_the_console_stay_removed() -> None:
     assert at.number_input(key="tune_delay").value is None and at.number_input(key="tune_excess_flips").value is None
 
 
+@pytest.mark.slow
 def test_what_a_link_cannot_mean_can_be_closed() -> None:
     at = opened(**{**console(), "problems": ["z in the link is not a number"]})
     assert len(at.warning) == 1

@@ -81,6 +81,7 @@ def shown(at: AppTest) -> uploaded_stream.UploadedStream:
     return at.session_state["own_stream"]
 
 
+@pytest.mark.slow
 def test_the_page_says_how_much_it_takes_and_how_long_it_stays() -> None:
     words = " ".join(element.value for element in opened().markdown)
     assert "up to 50 MB a file and 100 MB in all; 1,000 MB for all visitors together" in words
@@ -123,6 +124,7 @@ def test_what_the_page_measures_is_what_the_runtime_will_do():
     assert (predicted == labels[:, None]).mean() == pytest.approx(state.now.accuracy)
 
 
+@pytest.mark.slow
 def test_without_labels_the_measures_that_need_them_say_so():
     at = given(opened(), "mine.npz", npz(logits=logits()[0]))
     assert "no labels" in said(at) and uploaded_stream.NEEDS_LABELS in said(at)
@@ -166,12 +168,14 @@ def test_a_bad_file_is_named_and_the_last_good_stream_stays(name: str, content: 
     assert not at.error and shown(at).frames == 50
 
 
+@pytest.mark.slow
 def test_other_streams_of_the_file_can_be_put_on_the_scope():
     at = given(opened(), "mine.npz", npz(logits=logits()[0]))
     at.number_input[0].set_value(3).run()
     assert not at.exception
 
 
+@pytest.mark.slow
 def test_only_what_is_shown_of_a_file_is_kept() -> None:
     z = np.random.default_rng(0).normal(size=(40, 3000, 40)).astype(np.float32)
     whole = read_logits("a.npy", npy(z))
@@ -182,6 +186,7 @@ def test_only_what_is_shown_of_a_file_is_kept() -> None:
     assert np.shares_memory(kept.z_static, stream.branches.z_static)
 
 
+@pytest.mark.slow
 def test_a_long_upload_is_cut_and_says_so():
     z = np.zeros((40, 4000, 20), np.float32)
     stream, notes = uploaded_stream.of_logits("x", "long", read_logits("a.npz", npz(logits=z)))
@@ -209,6 +214,7 @@ def test_any_number_of_classes_has_names(classes: int):
     assert answer(ConsoleState(Settings()), stream)["readouts"]
 
 
+@pytest.mark.slow
 def test_pictures_go_through_the_shipped_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     torch = pytest.importorskip("torch")
     from knob_core import checkpoint, models
@@ -266,6 +272,7 @@ def tiny_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploaded_stream, "FOLDER", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_model")
 @pytest.mark.parametrize("name", ["walk.zip", "walk.mp4", "walk.gif"])
 def test_pictures_of_every_kind_reach_the_display(name: str):
@@ -285,6 +292,7 @@ def test_pictures_of_every_kind_reach_the_display(name: str):
     assert ("are not shown" in said(at)) != name.endswith("zip")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_model")
 def test_a_name_from_an_archive_is_shown_and_not_obeyed():
     at = opened()
@@ -294,6 +302,7 @@ def test_a_name_from_an_archive_is_shown_and_not_obeyed():
     assert r"\!\[x\]" in said and r"\*\*b" in said and r"\<b\>" in said and r"\$x\$" in said
 
 
+@pytest.mark.slow
 def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(uploaded_stream, "FOLDER", tmp_path)
     at = opened()
@@ -304,6 +313,7 @@ def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypat
     assert "no knob-ode checkpoint" in at.error[0].value
 
 
+@pytest.mark.slow
 def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkeypatch: pytest.MonkeyPatch) -> None:
     """The script looks at both states while an answer is being made: they differ for a moment, and that is no move."""
     z, labels = logits()
@@ -339,6 +349,7 @@ def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkey
         assert (one.settings.zeta, one.settings.omega_n) == (0.31, 1.7)
 
 
+@pytest.mark.slow
 def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
     """A download runs outside the session: it must know the state beforehand."""
     import streamlit as st
@@ -362,6 +373,7 @@ def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings_file.from_toml(found[0].encode()).zeta == 2.5
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_is_not_shown() -> None:
     """No labels, no verdict."""
     z, _ = logits(classes=10)
@@ -380,6 +392,7 @@ def test_a_stream_can_be_forgotten_and_given_again() -> None:
     assert at.session_state["own_stream"].title == "own.npz"
 
 
+@pytest.mark.slow
 def test_nothing_holds_a_stream_that_was_forgotten() -> None:
     z, labels = logits()
     at = given(opened(), "own.npz", npz(logits=z, labels=labels))
@@ -396,6 +409,7 @@ def test_nothing_holds_a_stream_that_was_forgotten() -> None:
     assert [name for name, reference in held.items() if reference() is not None] == []
 
 
+@pytest.mark.slow
 def test_unknown_severity_is_not_drawn_as_none() -> None:
     z, _ = logits()
     for arrays, known in (({}, False), ({"severity": np.ones(60)}, True)):
@@ -404,6 +418,7 @@ def test_unknown_severity_is_not_drawn_as_none() -> None:
         json.dumps(answer(ConsoleState(), stream), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_the_address_holds_the_knobs() -> None:
     z, _ = logits()
     at = given(opened(), "own.npz", npz(logits=z))
@@ -413,6 +428,7 @@ def test_the_address_holds_the_knobs() -> None:
     assert at.query_params["z"] in ("1.4", ["1.4"])
 
 
+@pytest.mark.slow
 def test_the_address_holds_the_knobs_also_before_a_file_is_given() -> None:
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.query_params["z"] = "1.4"
@@ -424,6 +440,7 @@ def test_the_address_holds_the_knobs_also_before_a_file_is_given() -> None:
     assert at.query_params["z"] in ("1.2", ["1.2"]) and "g.delay" not in at.query_params
 
 
+@pytest.mark.slow
 def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
     z, labels = logits()
     at = given(opened(), "own.npz", npz(logits=z, labels=labels))
@@ -437,6 +454,7 @@ def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
     assert f",class {labels[0]}," in text.splitlines()[2]
 
 
+@pytest.mark.slow
 def test_labels_that_change_bring_the_cards_of_a_changing_world() -> None:
     z, _ = logits()
     labels = np.zeros(z.shape[:2], int)
@@ -456,6 +474,7 @@ def test_a_fit_keeps_the_goals() -> None:
     assert at.session_state["console_state"].settings.goals == Goals(delay=4.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_stream", [True, False])
 def test_fitted_weights_are_said_and_can_be_taken_back(with_stream: bool) -> None:
     at = given(opened(), "mine.npz", npz(logits=logits()[0])) if with_stream else opened()
@@ -469,6 +488,7 @@ def test_fitted_weights_are_said_and_can_be_taken_back(with_stream: bool) -> Non
     assert "fitted weights" not in said(at)
 
 
+@pytest.mark.slow
 def test_a_gif_brings_its_frame_rate() -> None:
     gif = io.BytesIO()
     frames = [Image.new("RGB", (40, 40), (20 * i, 90, 40)) for i in range(8)]
@@ -481,6 +501,7 @@ def test_a_gif_brings_its_frame_rate() -> None:
     assert "25 frames a second, as the file says" in said(at)
 
 
+@pytest.mark.slow
 def test_a_later_video_replaces_an_earlier_one_and_keeps_the_labels() -> None:
     still, first, labels, second = (("a.png", b"1"), ("b.mp4", b"2"), ("labels.csv", b"3"), ("c.GIF", b"4"))
     assert uploaded_stream.newest([first]) == [first]
@@ -496,6 +517,7 @@ def test_a_long_name_is_shortened() -> None:
     assert len(short) == uploaded_stream.LONGEST_TITLE and short.endswith("-end.npz")
 
 
+@pytest.mark.slow
 def test_what_a_link_cannot_mean_can_be_closed() -> None:
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.query_params["z"] = "nonsense"
