@@ -12,6 +12,8 @@ from app.lessons import FAMILIES, Goal, Lesson, course
 from app.lessons.progress_link import Done, Progress
 from app.widgets.untrusted import whole
 
+MOST_NUMBERS = 50  # of students whose progress is kept in one session
+
 
 def clean_student(text: str) -> str:
     """A student's number as it is used: letters, digits, dot, dash and @, 32 at most."""
@@ -67,6 +69,8 @@ class LessonState:
         if student == self.student:
             return
         self.kept[self.student] = before = self.progress
+        if len(self.kept) > MOST_NUMBERS:
+            self.kept.pop(next(iter(self.kept)))
         self.student, known = student, self.kept.get(student, Progress())
         hold = {id: done for id, done in before.done.items() if self.lessons[id].done(done.values)}
         guessed = {id: given for id, given in before.predicted.items() if id in hold}
