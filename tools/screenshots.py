@@ -130,11 +130,11 @@ def still(page: Any) -> None:
 
 
 def console(page: Any) -> None:
-    """Wait for the display, pin the home setting, and turn towards calm."""
+    """Wait for the display, pin the home setting, and turn a little towards calm."""
     page.wait_for_selector(".display[data-updates]", timeout=60_000)
     page.get_by_role("button", name="pin A").click()
     page.get_by_role("button", name="unpin A").wait_for()
-    for name, keys in (("damping ζ", ["PageUp"]), ("natural frequency ωₙ", ["PageDown", "PageDown"])):
+    for name, keys in (("damping ζ", ["PageUp"]), ("natural frequency ωₙ", ["PageDown"])):
         page.get_by_role("slider", name=name, exact=True).focus()
         for key in keys:
             page.keyboard.press(key)
