@@ -334,16 +334,16 @@ def test_frames_that_the_model_refused_count_as_answered_for_a_client_that_comes
     assert hello["again"] == list(range(5, RECENT + 5)) and hello["answered"] == RECENT + 4
 
 
-def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
+def huge_where_white(frames: np.ndarray) -> np.ndarray:
     """A model may give numbers that are finite and too large to compute with."""
+    z = np.zeros((len(frames), K))
+    z[:, 0] = frames[:, 0, 0, 0] / 255 * 1e308
+    z[:, 1] = -z[:, 0]
+    return z
 
-    def model(frames: np.ndarray) -> np.ndarray:
-        z = np.zeros((len(frames), K))
-        z[:, 0] = frames[:, 0, 0, 0] / 255 * 1e308
-        z[:, 1] = -z[:, 0]
-        return z
 
-    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
+    served = Engine(wrap.classifier(huge_where_white), None, Limits(rate=1e9))
     bad, good = Client(served, "bad"), Client(served, "good")
     served.knobs.turn({"memory": "off"}, "tester", stream="good")
     for shade in (0, 255):
@@ -359,13 +359,7 @@ def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
 
 
 def test_replies_come_in_the_order_of_the_frames_also_where_a_later_one_is_refused() -> None:
-    def model(frames: np.ndarray) -> np.ndarray:
-        z = np.zeros((len(frames), K))
-        z[:, 0] = frames[:, 0, 0, 0] / 255 * 1e308
-        z[:, 1] = -z[:, 0]
-        return z
-
-    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    served = Engine(wrap.classifier(huge_where_white), None, Limits(rate=1e9))
     client = Client(served, "a")
     for value in (0, 255):
         served.submit("a", Frame("raw", np.full((2, 2, 3), value, np.uint8)))
