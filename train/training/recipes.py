@@ -3,6 +3,7 @@
 `pocket` trains a width-16 encoder once per seed (warm stage), freezes it, and fits each method's heads and gate on it.
 `robust` is the same with an encoder trained for longer on more kinds of change, and branches that differ: static reads
 the encoder's stages 1 to 3, and the fused loss teaches both branches to complement each other (train/PROTOCOL.md).
+`robust-60` is `robust` with half as many epochs again for the encoder.
 `paper` is the paper's protocol to the letter (section 4.1, appendix A): end to end, no warm stage, the cross-entropy of
 the fused output in Reset Mode and nothing else, whole severities 1-2, 1-3, 1-5, crops padded by 4 black pixels, AdamW
 on all weights, 16-bit mixed precision on a GPU. `paper-pocket` is the same at width 16 for 30 epochs, the curriculum in
@@ -112,20 +113,22 @@ PAPER_POCKET = replace(
     PAPER, name="paper-pocket", width=16, method=replace(PAPER.method, epochs=30, precision="bfloat16")
 )
 
+_ROBUST_ENCODER = Stage(
+    epochs=40,
+    optimizer="sgd",
+    lr=0.2,
+    weight_decay=5e-4,
+    schedule="onecycle",
+    window_epochs=30,
+    augmented_share=0.5,
+    average_epochs=2.0,
+    precision="bfloat16",
+)
+
 ROBUST = replace(
     POCKET,
     name="robust",
-    warm=Stage(
-        epochs=40,
-        optimizer="sgd",
-        lr=0.2,
-        weight_decay=5e-4,
-        schedule="onecycle",
-        window_epochs=30,
-        augmented_share=0.5,
-        average_epochs=2.0,
-        precision="bfloat16",
-    ),
+    warm=_ROBUST_ENCODER,
     curriculum=((0.1, 3.0), (1.0, 5.0)),
     static_reads="stages",
     fused_teaches="branches",
@@ -133,7 +136,9 @@ ROBUST = replace(
     reset_form="normalised",
 )
 
-RECIPES = {recipe.name: recipe for recipe in (POCKET, PAPER, PAPER_POCKET, ROBUST)}
+ROBUST_60 = replace(ROBUST, name="robust-60", warm=replace(_ROBUST_ENCODER, epochs=60, window_epochs=45))
+
+RECIPES = {recipe.name: recipe for recipe in (POCKET, PAPER, PAPER_POCKET, ROBUST, ROBUST_60)}
 
 
 def as_dict(recipe: Recipe) -> dict[str, Any]:
