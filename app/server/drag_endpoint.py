@@ -37,7 +37,7 @@ FIELDS = ("controls", "view")  # of a Request, beside its token
 SLOW = 50.0  # ms of an answer: sessions that need more have a worker of their own
 REST = 1.0  # times the last answer that a session rests, while others want answers too
 LATELY = 2.0  # seconds since another session's last answer
-RETRY = 0.002  # seconds until a message asks again whether its session's last answer is made
+RETRY = 0.002  # seconds between two looks whether a session's last answer is made; its waiting messages take turns
 
 # One worker for each: two that compute at once take twice as long, and keep the server's event loop waiting.
 _quick, _slow = (ThreadPoolExecutor(1, f"knob-answer-{speed}") for speed in ("quick", "slow"))
@@ -61,6 +61,7 @@ class AnswerLock:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._waiting: set[object] = set()  # messages, in any event loop
         self._rested = 0.0  # when the rest after the last answer ends
 
     def acquire(self) -> None:
@@ -68,9 +69,14 @@ class AnswerLock:
         self._lock.acquire()
 
     async def acquire_in_event_loop(self) -> None:
-        """Wait without a thread."""
-        while (pause := self._pause()) > 0 or not self._lock.acquire(blocking=False):
-            await asyncio.sleep(max(pause, RETRY))
+        """Wait without a thread; a hundred messages of one session look no more often than one does."""
+        message = object()
+        self._waiting.add(message)
+        try:
+            while (pause := self._pause()) > 0 or not self._lock.acquire(blocking=False):
+                await asyncio.sleep(max(pause, RETRY * len(self._waiting)))
+        finally:
+            self._waiting.discard(message)
 
     def release(self, took: float) -> None:
         """The answer is made; it took so many seconds."""

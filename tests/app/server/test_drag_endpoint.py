@@ -88,6 +88,30 @@ def test_answers_are_made_one_at_a_time() -> None:
     assert most == 1 and shared.answers == 80
 
 
+def test_many_waiting_messages_of_a_session_look_no_more_often_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each looked every two milliseconds: a hundred kept the event loop busy, and every other visitor waited for it."""
+    looks, busy = 0, drag_endpoint.AnswerLock()
+
+    def look() -> float:
+        nonlocal looks
+        looks += 1
+        return 0.0
+
+    async def wait_for_it(messages: int) -> None:
+        with anyio.move_on_after(100 * drag_endpoint.RETRY):
+            async with anyio.create_task_group() as waiting:
+                for _ in range(messages):
+                    waiting.start_soon(busy.acquire_in_event_loop)
+
+    busy.acquire()
+    monkeypatch.setattr(busy, "_pause", look)
+    anyio.run(wait_for_it, 100)
+    assert 100 <= looks <= 300  # each at once, then a hundred times in all; the bound leaves room for a busy machine
+    looks = 0
+    anyio.run(wait_for_it, 1)
+    assert 10 < looks <= 102  # those who left wait no more: a single message looks often
+
+
 def test_what_is_not_finite_never_leaves() -> None:
     """JSON has no NaN: a page could not read it."""
     odd = drag_endpoint.DragEndpoint()
