@@ -16,4 +16,5 @@ def table() -> str:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
     except OSError:
         return "README.md, which explains every part of the console, is missing from this installation."
-    return readme.split(f"## {HEADING}\n", 1)[-1].split("\n## ", 1)[0].strip()
+    section = readme.split(f"## {HEADING}\n", 1)[-1].split("\n## ", 1)[0].strip()
+    return section.replace("ω_n", "ωₙ")  # as the pages write it

@@ -18,6 +18,7 @@ def chart(figure: dict[str, Any], *, key: str, alt: str, note: str = "") -> None
     """A plotly chart, and under it what it says in words."""
     drawn = painted(figure, theme())
     drawn["layout"] |= {"showlegend": True, "paper_bgcolor": "rgba(0,0,0,0)"}
+    drawn["layout"]["dragmode"] = False  # a finger on it scrolls the page; its buttons zoom
     drawn["layout"]["font"] |= {"family": '"Source Sans", sans-serif', "size": 13}
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
     st.plotly_chart(drawn, theme=None, key=key, alt=alt, config=config)

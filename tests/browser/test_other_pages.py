@@ -125,3 +125,12 @@ def test_without_assets_every_page_says_so_and_how(chrome: Any, app: str) -> Non
             settle(page)
             page.get_by_text("python -m train.").first.wait_for()
             assert page.locator('[data-testid="stException"]').count() == 0
+
+
+def test_a_finger_on_a_chart_scrolls_the_page_and_no_button_covers_it(chrome: Any, full_app: str) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with opened(chrome, f"{full_app}/learning", **phone) as page:
+        area = page.locator(".nsewdrag").first
+        area.wait_for(state="attached")
+        assert area.evaluate("(el) => getComputedStyle(el).touchAction") == "auto"
+        assert not page.locator(".modebar").first.is_visible()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from browser import knob, message, settle, value
 from pages import opened, tab_to
+from playwright.sync_api import expect
 
 from knob_core import settings as settings_file
 
@@ -137,3 +138,20 @@ def test_high_contrast_shows_what_is_on_and_reduced_motion_stands_still(chrome: 
         before = page.evaluate(pixels)
         page.wait_for_timeout(400)
         assert page.evaluate(pixels) == before
+
+
+def test_high_contrast_shows_what_is_chosen_on_other_pages(chrome: Any, app: str) -> None:
+    """Streamlit tells it by colour alone, which a browser in this mode takes away."""
+    background = "(el) => getComputedStyle(el).backgroundColor"
+    with opened(chrome, f"{app}/lessons", forced_colors="active") as page:
+        chosen = page.get_by_role("button", name="1 Ring").evaluate(background)
+        assert chosen != page.get_by_role("button", name="2 Critical").evaluate(background)
+        options = page.locator('[data-testid="stRadioOption"]')
+        options.nth(1).click()
+        mark = '[data-testid="stRadioOption"][data-selected="true"] > div > div'
+        expect(page.locator(mark).first).to_have_css("background-color", chosen)  # Streamlit fades it in
+        assert options.first.locator("> div > div").first.evaluate(background) != chosen
+        assert page.locator(".katex").first.evaluate("(el) => getComputedStyle(el).forcedColorAdjust") == "none"
+    with opened(chrome, f"{app}/tune", forced_colors="active") as page:
+        on, off = (page.get_by_role("radio", name=name) for name in ("Console's stream", "Several streams"))
+        assert on.evaluate(background) == chosen != off.evaluate(background)
