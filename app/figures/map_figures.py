@@ -19,6 +19,7 @@ TINT = 0.62  # of the map's colour, at most: marks and lines on it must be seen,
 TICKS = {"zeta": (0.05, 0.1, 0.2, 0.5, 1, 2, 3), "omega_n": (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3)}
 RIVALS = ("severity", "critical", "under", "over")  # colours, drawn thin
 SIZE = 356  # pixels high
+NEAR = 4  # cells between two marks whose names would cover each other
 
 
 class Mark(NamedTuple):
@@ -72,15 +73,13 @@ def settings_map(
     """
     data = [_layer(TINT * np.clip(np.nan_to_num(shade), 0, 1), "wrong"), _layer(MET * meets, "static")]
     data += [line(iso.y, "text", x=iso.x, width=2, dash=iso.dash, name=iso.words) for iso in lines if len(iso.x)]
-    data += [_marker(mark, place(mark.omega_n, omega_n, count), place(mark.zeta, zeta, count)) for mark in marks]
+    spots = [(place(mark.omega_n, omega_n, count), place(mark.zeta, zeta, count)) for mark in marks]
+    data += [_marker(mark, *spot) for mark, spot in zip(marks, spots, strict=True)]
     layout = {
         "margin": MARGIN,
         "xaxis": knob_axis("omega_n", omega_n, count, "natural frequency ωₙ, rad/frame (slow → alert)", "y"),
         "yaxis": knob_axis("zeta", zeta, count, "damping ζ (nervous → calm)", "x"),
-        "annotations": [
-            _name(mark.name, place(mark.omega_n, omega_n, count), place(mark.zeta, zeta, count), count)
-            for mark in marks
-        ],
+        "annotations": _names([mark.name for mark in marks], spots, count),
     }
     rows = np.geomspace(zeta[0], zeta[-1], count)[::-1]
     grid = {
@@ -110,6 +109,18 @@ def _marker(mark: Mark, x: float, y: float) -> dict[str, Any]:
     if mark.symbol:
         marker |= {"symbol": mark.symbol, "line": {"width": 2.5}}
     return line(np.array([y]), mark.color, x=np.array([x]), name=mark.name) | {"mode": "markers", "marker": marker}
+
+
+def _names(names: Sequence[str], spots: Sequence[tuple[float, float]], count: int) -> list[dict[str, Any]]:
+    """A text beside each mark, the last one's first; marks that lie nearly on each other share one."""
+    texts: dict[tuple[float, float], str] = {}
+    for name, (x, y) in reversed(list(zip(names, spots, strict=True))):
+        shared = next((at for at in texts if abs(at[0] - x) < NEAR and abs(at[1] - y) < NEAR), None)
+        if shared:
+            texts[shared] += f", {name}"
+        else:
+            texts[x, y] = name
+    return [_name(text, x, y, count) for (x, y), text in texts.items()]
 
 
 def _name(text: str, x: float, y: float, count: int) -> dict[str, Any]:

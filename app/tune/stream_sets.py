@@ -8,7 +8,7 @@ from app.console import session, stream_sources
 from app.console.shown_stream import ShownStream
 from knob_core.library import StreamKey
 
-THIS, OWN, SEVERAL = "Console's stream", "Your stream", "Several streams"
+THIS, OWN, SEVERAL = "Console", "Your stream", "Several"  # short: three stand in one row at 1280 pixels
 MOST = 12  # sets of streams
 
 

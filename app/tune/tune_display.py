@@ -154,11 +154,10 @@ def _fine(places: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 def marks(shown: Shown) -> list[Mark]:
     """Home, the pins and where the knobs stand, the last on top."""
-    at_home = shown.settings.on and _held(shown.settings) == (HOME.zeta, HOME.omega_n)
-    found = [] if at_home else [Mark("home", HOME.zeta, HOME.omega_n, "muted", "circle-open")]
+    found = [Mark("home", HOME.zeta, HOME.omega_n, "muted", "circle-open")]
     found += [Mark(pin.name, *_held(pin.settings), "confidence", "x") for pin in shown.here]
     if shown.settings.on:
-        found.append(Mark("now, home" if at_home else "now", *_held(shown.settings), "gate"))
+        found.append(Mark("now", *_held(shown.settings), "gate"))
     return found
 
 

@@ -153,5 +153,5 @@ def test_high_contrast_shows_what_is_chosen_on_other_pages(chrome: Any, app: str
         assert options.first.locator("> div > div").first.evaluate(background) != chosen
         assert page.locator(".katex").first.evaluate("(el) => getComputedStyle(el).forcedColorAdjust") == "none"
     with opened(chrome, f"{app}/tune", forced_colors="active") as page:
-        on, off = (page.get_by_role("radio", name=name) for name in ("Console's stream", "Several streams"))
+        on, off = (page.get_by_role("radio", name=name) for name in ("Console", "Several"))
         assert on.evaluate(background) == chosen != off.evaluate(background)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app.console import stream_sources
 from app.console.console_state import ConsoleState
 from app.console.outcome import evaluate
-from app.tune import map_job, tune_display
+from app.tune import map_job, stream_sets, tune_display
 from app.widgets.knobs import OMEGA_N, ZETA
 from app.your_stream import uploaded_stream
 from knob_core.goals import Goals
@@ -103,7 +103,7 @@ def test_goals_of_the_session_are_taken_and_an_empty_field_asks_for_nothing() ->
 @pytest.mark.slow
 def test_several_streams_are_met_in_the_worst_of_them() -> None:
     at = opened()
-    at = whole(at.segmented_control(key="tune_kind").set_value("Several streams").run())
+    at = whole(at.segmented_control(key="tune_kind").set_value(stream_sets.SEVERAL).run())
     names = at.multiselect(key="tune_names").value
     assert len(names) == 10 and all("in" in name for name in names)  # those whose picture changes
     at = press(at.multiselect(key="tune_names").set_value(names[:3]).run(), "tune_find")
