@@ -95,8 +95,8 @@ def advance_ema(
 
 
 def _power(a: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """a (..., 2, 2) to the whole powers n (...), by squaring."""
-    result = np.broadcast_to(np.eye(2), a.shape)
+    """a (..., P, P) to the whole powers n (...), by squaring."""
+    result = np.broadcast_to(np.eye(a.shape[-1]), a.shape)
     n = n[..., None, None]
     while n.any():
         result = np.where(n & 1, result @ a, result)

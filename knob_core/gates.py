@@ -252,6 +252,10 @@ class FirstOrder(Gate):
     def bandwidth(self, zeta: float, omega_n: float) -> float:
         return float(theory.ema_bandwidth(omega_n))
 
+    def poles(self, zeta: Knob, omega_n: Knob) -> theory.Poles | None:
+        _, omega = np.broadcast_arrays(zeta, np.asarray(omega_n, np.float64))
+        return theory.Poles(-omega[..., None] + 0j, theory.ema_pole(omega)[..., None] + 0j)
+
     def regime(self, zeta: float, omega_n: float) -> Regime:
         return Regime("", "First-order gate: only ωₙ acts on it, and it never overshoots.")
 

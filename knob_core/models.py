@@ -1,4 +1,4 @@
-"""The five classifiers: one encoder, two logit branches, and a gate that decides between them.
+"""The classifiers: one encoder, two logit branches, and a gate that decides between them.
 
     features = E(x),  z_static = H_s(features),  z_dyn = H_d(features),  u* = G(features, stage statistics, confidence)
     z_fuse = g z_dyn + (1 - g) z_static

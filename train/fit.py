@@ -1,4 +1,4 @@
-"""Train a method: `python -m train.fit --method knob-ode --recipe pocket --seed 0`, or `--all` for the fifteen runs.
+"""Train a method: `python -m train.fit --method knob-ode --recipe pocket --seed 0`, or `--all` for all methods.
 
 Runs are resumable: after a kill or Ctrl-C the same command goes on, and ends with the same bits.
 Several processes: `torchrun --nproc-per-node=N -m train.fit ...`.
@@ -179,7 +179,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--method", choices=(*models.METHODS, *RIVALS))
     what.add_argument(
-        "--all", action="store_true", help="all five methods and their rival of --seeds; finished ones are skipped"
+        "--all", action="store_true", help="all methods and their rival of --seeds; finished ones are skipped"
     )
     what.add_argument("--warm-only", action="store_true", help="only the encoders of --seeds")
     parser.add_argument("--recipe", choices=RECIPES, default="pocket")

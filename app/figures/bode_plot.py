@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,14 @@ def bode_plot(
             "line": {"color": "under", "dash": "dot", "width": 1.5}}  # fmt: skip
     shapes = [{**mark, "xref": f"x{i}", "yref": f"y{i} domain"} for i in ("", "2")] if corner < freq[-1] else []
     title = {"text": f"frequency, {unit}"}
+    low = min(-180, 90 * math.floor(phase.min() / 90))  # a third order turns further than two poles do
+    ticks = list(range(low, 1, 90))
     layout = {
         "margin": {"l": 48, "r": 10, "t": 6, "b": 32},
         "xaxis": {"type": "log", "range": span, "domain": [0, 0.455], "title": title, "anchor": "y"},
         "yaxis": {"range": [-46, 22], "title": {"text": "gain, dB"}, "tickvals": [-40, -20, 0, 20], "anchor": "x"},
         "xaxis2": {"type": "log", "range": span, "domain": [0.545, 1], "title": title, "anchor": "y2"},
-        "yaxis2": {"range": [-200, 20], "title": {"text": "phase, °"}, "tickvals": [-180, -90, 0], "anchor": "x2"},
+        "yaxis2": {"range": [low - 20, 20], "title": {"text": "phase, °"}, "tickvals": ticks, "anchor": "x2"},
         "shapes": shapes,
     }
     return {"data": data, "layout": layout}

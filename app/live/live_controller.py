@@ -17,7 +17,6 @@ from app.console.setting_words import describe, regime
 from app.live import live_display
 from app.live.watched_service import SHOWN, Scope, WatchedService
 from app.widgets import controls
-from knob_core import methods
 from knob_core.client.service import Service, ServiceError
 from knob_core.settings import Settings
 
@@ -73,7 +72,7 @@ class LiveController:
             if "controls" in request:
                 state.apply_controls(request["controls"])
             self._send()
-            kind, words = regime(state.settings, methods.DEFAULT)
+            kind, words = regime(state.settings, self.watched.method)
             around: ControlsUpdate = {
                 "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
                 "regime": kind, "words": self.problem or words, "pinned": "",

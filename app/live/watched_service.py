@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.widgets.knobs import within
+from knob_core import methods
 from knob_core.client.service import Service, ServiceError
 from knob_core.settings import Settings
 
@@ -78,6 +79,12 @@ class WatchedService:
     def operator(self) -> bool:
         """The token may turn the knobs."""
         return self.about.get("role") == "operator"
+
+    @property
+    def method(self) -> str:
+        """The served model's, as `knob_core.methods` knows it; the default where the service does not say."""
+        found = self.about.get("method")
+        return found if isinstance(found, str) and found in methods.METHODS else methods.DEFAULT
 
     @property
     def classes(self) -> list[str]:

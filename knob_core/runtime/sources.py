@@ -43,7 +43,7 @@ class Source(Protocol):
 
 
 class GatedSource:
-    """One of the five methods, on images."""
+    """A model of one of the methods, on images."""
 
     command: Command | None = None
 

@@ -97,6 +97,6 @@ class OnnxSource:
         """Inputs on which the branches do not depend."""
         classes = self.num_classes or 0
         scalars = {name: np.array(1.0, np.float32) for name in ("zeta", "omega_n", "dt")}
-        sizes = {"gate": (2,), "memory": (classes, 2), "attentive": (classes + 1, 2)}
+        sizes = {"gate": (len(self.gate.rest),), "memory": (classes, 2), "attentive": (classes + 1, 2)}
         states = {name: np.zeros((streams, *size), np.float32) for name, size in sizes.items()}
         return {**scalars, "memory_kind": np.array(0, np.int32), **states, "seen": np.zeros(streams, bool)}

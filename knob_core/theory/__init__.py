@@ -44,7 +44,7 @@ CRITICAL = 0.05  # how near to 1 a damping ratio counts as critical: nobody sees
 
 @dataclass(frozen=True)
 class Poles:
-    """The two poles in the s plane (rad per time) and in the z plane, (..., 2) complex; the slower one first."""
+    """A gate's P poles in the s plane (rad per time) and in the z plane, (..., P) complex; the slowest one first."""
 
     s: np.ndarray
     z: np.ndarray

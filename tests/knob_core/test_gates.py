@@ -84,6 +84,11 @@ def test_poles_are_those_of_theory() -> None:
     found = SECOND_ORDER.poles(ZETA, OMEGA)
     assert found is not None
     np.testing.assert_array_equal(found.z, theory.poles(ZETA, OMEGA).z)
+    one = FIRST_ORDER.poles(np.array([0.1, 1.0, 3.0]), OMEGA)
+    assert one is not None
+    np.testing.assert_allclose(one.z, np.full((3, 1), np.exp(-OMEGA)))  # zeta does not act on it
+    np.testing.assert_allclose(np.exp(one.s), one.z)
+    assert NO_GATE.poles(ZETA, OMEGA) is INSTANT.poles(ZETA, OMEGA) is None
 
 
 def test_the_table_knows_its_methods() -> None:

@@ -15,6 +15,7 @@ import pytest
 from knob_core import library
 from knob_core.assets import ASSETS, ROOT
 from knob_core.library import StreamKey
+from knob_core.methods import METHODS
 
 KEY = StreamKey("knob-ode", 0, "shot_noise", "step", 12, (3, 5), 2, 0)
 ALONE = StreamKey("static", 0, "shot_noise", "step", 12, (3, 5), 2, 0)
@@ -129,7 +130,7 @@ class TestWhatShips:
     def test_every_method_ships(self) -> None:
         keys = library.streams()
         methods = {method for method, _ in library.models()}
-        assert methods == {"static", "attention", "knob-ia", "ode-lite", "knob-ode"} == {key.method for key in keys}
+        assert methods == set(METHODS) == {key.method for key in keys}
         for method in methods:
             mine = [key for key in keys if key.method == method and key.seed == 0]
             assert len({key.schedule for key in mine}) >= 5

@@ -10,7 +10,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from knob_core import gate, methods, models
 
 PAPER = {key: method.paper for key, method in methods.METHODS.items() if method.paper}  # Tables 1 and 2
-GATED = ("knob-ia", "ode-lite", "knob-ode")
 
 
 @pytest.fixture(scope="module", params=models.METHODS)
@@ -92,7 +91,7 @@ def test_reset_mode_is_one_step_of_the_recursion() -> None:
     np.testing.assert_allclose(lite.gate(u_star).detach(), g[:, 0], atol=1e-6)
 
 
-@pytest.mark.parametrize("method", GATED)
+@pytest.mark.parametrize("method", methods.GATED)
 def test_a_long_constant_stream_settles_at_the_settled_gate(method: str) -> None:
     model = models.build(method, width=8)
     u_star = torch.tensor([-2.0, 0.0, 1.5])
@@ -140,7 +139,7 @@ def test_stage_statistics_are_mean_and_standard_deviation() -> None:
     torch.testing.assert_close(std, maps.std((2, 3), correction=0).clamp_min(1e-3), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", ["knob-ia", "ode-lite", "knob-ode"])
+@pytest.mark.parametrize("method", methods.GATED)
 def test_the_static_branch_may_read_the_earlier_stages(method: str) -> None:
     torch.manual_seed(0)
     model = models.build(method, width=8, static_reads="stages").eval()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiny_run
@@ -19,6 +20,7 @@ import torch
 from safetensors.torch import load_file
 
 from knob_core import checkpoint
+from knob_core.methods import GATED
 from train import fit
 from train.training import loop, run_lock, saved_state
 
@@ -44,9 +46,18 @@ def in_a_child(work: Callable[[], object]) -> int:
 
 
 def slowly(folder: Path) -> None:
-    """The run with a pause in every step, so that a fast machine does not end before it is interrupted."""
+    """The run with a pause in every step, so that a fast machine does not end before it is interrupted.
+
+    A file `begun` says that the first step is being made.
+    """
     real = loop._one_step
-    loop._one_step = lambda *a: (time.sleep(0.05), real(*a))[1]  # type: ignore[attr-defined]
+
+    def step(*arguments: Any) -> Any:
+        (folder / "begun").touch()
+        time.sleep(0.05)
+        return real(*arguments)
+
+    loop._one_step = step  # type: ignore[assignment]
     tiny_run.run(folder, "knob-ode", tiny_run.WARM_TINY)
 
 
@@ -93,12 +104,11 @@ def test_the_smoothed_rival_is_static_with_other_labels_on_a_given_encoder(tmp_p
 @pytest.mark.slow
 def test_three_gates_three_fits_and_reset_mode_at_the_trained_knobs(tmp_path: Path) -> None:
     recipe = replace(tiny_run.WARM_TINY, streams_teach="command", reset_form="normalised")
-    methods = ("knob-ia", "ode-lite", "knob-ode")
-    states = [tiny_run.run(tmp_path, method, recipe) for method in methods]
+    states = [tiny_run.run(tmp_path, method, recipe) for method in GATED]
     commands = [state["command.net.0.weight"] for state in states]
     assert not torch.equal(commands[0], commands[1]) and not torch.equal(commands[1], commands[2])
     u_star = torch.linspace(-2, 2, 5)
-    for method in methods:
+    for method in GATED:
         model = checkpoint.load(tmp_path / "pocket" / f"{method}-s0" / "final.safetensors")
         with torch.inference_mode():
             torch.testing.assert_close(model.gate(u_star, "reset"), torch.sigmoid(u_star))
@@ -127,7 +137,8 @@ def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatc
 def test_ctrl_c_saves_and_goes_on(tmp_path: Path, uncut: State) -> None:
     state = tmp_path / "pocket" / "warm-s0" / "state.safetensors"
     pid = in_a_child(lambda: slowly(tmp_path))
-    time.sleep(1.0)
+    while not (tmp_path / "begun").exists():  # a busy machine takes long to come so far
+        time.sleep(0.01)
     os.kill(pid, signal.SIGINT)
     _, status = os.waitpid(pid, 0)
     assert os.waitstatus_to_exitcode(status) == 130

@@ -9,6 +9,7 @@ import pytest
 
 from knob_core import data, perturbations
 from knob_core.library import result_tables
+from knob_core.methods import METHODS
 from tests.helpers import tiny_family
 from train import flips
 
@@ -21,7 +22,7 @@ def test_every_model_and_perturbation_is_measured(tmp_path: Path, monkeypatch: p
     command = [str(tmp_path / "checkpoints"), "--count", "3", "--first", "50", "--out"]
     assert flips.main([*command, str(tmp_path / "a.csv")]) == 0
     frame = result_tables.read(tmp_path / "a.csv")
-    assert len(frame) == 5 * (len(perturbations.NAMES) + 1)
+    assert len(frame) == len(METHODS) * (len(perturbations.NAMES) + 1)
     for _, part in frame.groupby("method"):
         value = part.set_index("perturbation")["flip_probability"]
         assert value["mean"] == pytest.approx(np.mean([value[name] for name in perturbations.NAMES]), abs=1e-5)

@@ -11,6 +11,8 @@ import torch
 from knob_core import data
 from knob_core import library as shipped_library
 from knob_core.library import result_tables
+from knob_core.methods import GATED, METHODS
+from knob_core.settings import HOME
 from tests.helpers import tiny_family
 from train import library
 from train.measuring import (
@@ -76,7 +78,7 @@ def test_every_method_has_every_stream_and_equal_branches_one_file(done: Path) -
     root = done / "assets"
     keys = shipped_library.streams(root)
     scenes = len(scene_images.units())
-    assert len(keys) == 5 * (2 * 2 + scenes)
+    assert len(keys) == len(METHODS) * (2 * 2 + scenes)
     assert {key.seed for key in keys} == {0}
     files = shipped_library.manifest(root)["files"]
     assert len(files) == 3 * (1 + 4 + scenes)  # static, attention, and the gated three as one
@@ -144,7 +146,8 @@ def test_old_files_go_only_when_the_new_listing_stands(done: Path, monkeypatch: 
 def test_tables_hold_every_variant_on_every_stream(done: Path) -> None:
     streams = result_tables.read(done / "assets" / "results" / "streams.csv")
     first = streams[streams["seed"] == 0]
-    assert set(first.groupby(["corruption", "schedule"]).size()) == {12}
+    trained = {key: HOME for key, method in METHODS.items() if method.gate.knobs}
+    assert set(first.groupby(["corruption", "schedule"]).size()) == {len(stream_tables.variants(trained))}
     assert {"knob-ode + memory", "knob-ia + EMA of p", "knob-ia + one-euro of p"} <= set(first["variant"])
     others = streams[streams["seed"] == 1]
     assert set(others["corruption"]) == {"shot_noise"}  # of another seed, what the claims are made on
@@ -161,7 +164,7 @@ def test_probe_tables_are_there(done: Path) -> None:
     bode = result_tables.read(results / "e3_stream_bode.csv")
     assert set(bode["severities"]) == {"continuous", "rounded"}
     assert set(bode["seed"]) == {0, 1}
-    assert len(bode) == 2 * 3 * 2 * 3  # seeds, methods, severities, tones
+    assert len(bode) == 2 * len(GATED) * 2 * 3  # seeds, methods, severities, tones
     step = result_tables.read(results / "e3_step.csv")
     assert (step["g_q25"] <= step["g_q75"]).all()
     trade = result_tables.read(results / "trade_off.csv")

@@ -49,7 +49,7 @@ def write(made: LibraryBranches, out: Path) -> None:
 
 
 def _probe(made: LibraryBranches, seed: int, members: dict[str, Member], rows: dict[str, list[dict[str, Any]]]) -> None:
-    settings = {method: stream_tables.unturned(method) for method in reversed(GATED)}
+    settings = {method: stream_tables.unturned(method) for method in reversed(GATED) if method in members}
     units = [unit for unit in made.probe.streams if unit != "step"]
     for method, setting in settings.items():
         tones = {unit: made.branches(members[method], made.probe, made.probe_cache, unit) for unit in units}

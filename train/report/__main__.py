@@ -50,7 +50,7 @@ def document(results: Results, figures: str) -> str:
         "Written by `python -m train.report` from the files in `assets/results`; `python -m train.evaluate`, "
         "`python -m train.library` and `python -m train.cost` make those.",
         readings.setting(results),
-        *words.section(),
+        *words.section(results.methods),
         "## What we set out to show",
         markdown_tables.verdicts(results),
         "## What does not hold",

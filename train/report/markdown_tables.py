@@ -19,7 +19,7 @@ E2_SCORES = ("gate", "p_max dynamic", "p_max static")
 ANCHORED = (PLAINEST, DEFAULT)  # of ours, beside what others published
 VARIANTS = (
     *METHODS,
-    "knob-ode, trained knobs",
+    *(f"{key}, trained knobs" for key, method in METHODS.items() if "zeta" in method.gate.knobs),
     "knob-ode + memory",
     "static + memory",
     "knob-ia + EMA of p",

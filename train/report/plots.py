@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from knob_core import files, palette, theory
 from knob_core.maps.measure_words import MEASURES
-from knob_core.methods import METHODS
+from knob_core.methods import DEFAULT, METHODS
 from knob_core.settings import HOME
 from train.report import filters, sensitivity
 from train.report.claims import trade_off_means
@@ -27,7 +27,7 @@ SEVERITY, GATE, CONFIDENCE, STATIC, DYNAMIC, WRONG = (
 )
 MATPLOTLIB = {"square": "s", "diamond": "D", "triangle-up": "^", "cross": "X", "circle": "o", "star": "*"}
 METHOD = {key: palette.LIGHT[method.colour] for key, method in METHODS.items()}
-MARK = {key: MATPLOTLIB[method.marker] for key, method in METHODS.items()}
+MARK = {key: MATPLOTLIB.get(method.marker, "P") for key, method in METHODS.items()}
 FILTERS = (SEVERITY, CONFIDENCE, STATIC, DYNAMIC, WRONG, palette.LIGHT["under"], palette.LIGHT["critical"],
            palette.LIGHT["over"])  # fmt: skip
 FAMILY = {
@@ -166,7 +166,7 @@ def e3_bode(results: Results) -> Figure:
                 mean.index, mean["gain_db"], yerr=mean["gain_sem"], color=METHOD[method], ls=line, marker=MARK[method],
                 ms=3, capsize=2, label=f"{NAMES[method]}, {severities}",
             )  # fmt: skip
-    ideal = stream[stream["method"] == "knob-ode"].groupby("freq")["gate_theory_db"].mean()
+    ideal = stream[stream["method"] == DEFAULT].groupby("freq")["gate_theory_db"].mean()
     axes[2].plot(ideal.index, ideal, color="black", lw=0.8, label="the gate's theory")
     axes[2].set(xlabel="cycles/frame", ylabel="s → g, dB against the slowest (bars: SEM)", xscale="log")
     axes[2].legend(fontsize=6)

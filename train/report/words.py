@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from knob_core.methods import METHODS
 
 WORDS = {
@@ -22,7 +24,7 @@ WORDS = {
 }
 
 
-def section() -> list[str]:
-    """The methods, and the words."""
-    methods = [f"- **{method.name}**: {method.words}" for method in METHODS.values()]
+def section(measured: Iterable[str]) -> list[str]:
+    """The methods that were measured, by their keys, and the words."""
+    methods = [f"- **{METHODS[key].name}**: {METHODS[key].words}" for key in measured]
     return ["## Words", "\n".join([*methods, *(f"- **{word}**: {meaning}" for word, meaning in WORDS.items())])]

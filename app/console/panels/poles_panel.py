@@ -8,19 +8,23 @@ import numpy as np
 
 from app.console.panels.panel_input import PanelInput, complex_text, frames_text
 from app.figures.pole_map import pole_map
-from knob_core import theory
+from knob_core import methods
+from knob_core.gates import SECOND_ORDER
 
 DAMPINGS = np.geomspace(0.03, 4, 160)
 
 
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
-    gate, s = shown.acting, shown.settings
+    s = shown.settings
     note = "crosses: the poles; faint: where they go when ζ turns; the nearer to the circle, the longer it remembers"
-    found, path = gate.poles(s.zeta, s.omega_n), gate.poles(DAMPINGS, s.omega_n)
-    if found is None or path is None:
-        note = "the second-order gate is not acting now; these are its poles at this setting"
-        found, path = theory.poles(s.zeta, s.omega_n), theory.poles(DAMPINGS, s.omega_n)
+    for gate in (shown.acting, methods.get(shown.method).gate, SECOND_ORDER):  # the first that has any
+        found, path = gate.poles(s.zeta, s.omega_n), gate.poles(DAMPINGS, s.omega_n)
+        if found is not None and path is not None:
+            break
+    assert found is not None and path is not None
+    if gate is not shown.acting:
+        note = f"the {gate.name.replace(' ', '-')} gate is not acting now; these are its poles at this setting"
     size = float(np.abs(found.z).max())
     rows = [
         ["", "z", "s"],

@@ -21,7 +21,7 @@ from app.console.shown_stream import ShownStream
 from app.figures.bode_plot import UNITS
 from app.figures.packed import unpack
 from knob_core import gate, theory
-from knob_core.gates import SecondOrder
+from knob_core.gates import FIRST_ORDER, SecondOrder
 from knob_core.goals import Goals
 from knob_core.measures.stability import measure
 from knob_core.methods import METHODS
@@ -132,6 +132,16 @@ def test_poles_panel_asks_the_gate(stream: ShownStream, monkeypatch: pytest.Monk
     panel = answer(ConsoleState(view=View("poles")), stream)["panel"]
     assert [len(unpack(t["x"])) for t in panel["figure"]["data"] if t.get("name") == "poles"] == [3, 3]
     assert [row[0] for row in panel["numbers"]][1:4] == ["pole 1", "pole 2", "pole 3"]
+    off = answer(ConsoleState(settings=Settings(on=False), view=View("poles")), stream)["panel"]
+    assert off["figure"] == panel["figure"] and "is not acting now; these are its poles" in off["note"]
+
+
+def test_poles_panel_of_the_first_order_gate_has_one_pole(stream: ShownStream, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It showed those of a second-order gate, which this model has not."""
+    monkeypatch.setitem(METHODS, stream.method, replace(METHODS[stream.method], gate=FIRST_ORDER))
+    panel = answer(ConsoleState(settings=Settings(memory="off"), view=View("poles")), stream)["panel"]
+    assert [row[1] for row in panel["numbers"][1:3]] == [f"{np.exp(-HOME.omega_n):.3f}"] * 2
+    assert "not acting" not in panel["note"]
 
 
 def test_a_pinned_setting_is_drawn_and_measured(stream: ShownStream) -> None:

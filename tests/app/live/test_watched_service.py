@@ -12,6 +12,7 @@ import pytest
 
 from app.live import live_display, service_address
 from app.live.watched_service import Scope, WatchedService
+from knob_core import methods
 from knob_core.client.service import Service, ServiceError
 
 
@@ -169,7 +170,7 @@ def test_whatever_a_service_says_can_be_shown(address: str, strange: Any) -> Non
     names = ("group", "name", "label", "p_max", "flips", "flips_bare", "rate", "frames", "dropped", "connected", "g")
     row = {"stream": "a", **dict.fromkeys(names, strange)}
     history = {name: [strange, 1] for name in ("frame", "g", "p_max", "label", "bare")}
-    about = {"role": strange, "classes": strange, "model": strange}
+    about = {"role": strange, "classes": strange, "model": strange, "method": strange}
     replies = {
         "/v1/service": about, "/v1/streams": {"streams": [row, strange]},
         "/v1/knobs": {"revision": strange, "all": strange, "groups": strange, "streams": strange},
@@ -185,3 +186,4 @@ def test_whatever_a_service_says_can_be_shown(address: str, strange: Any) -> Non
     assert live_display.cards(watched.detail) and live_display.figures(watched)
     assert len(live_display.rows(watched.streams)) == 1 and watched.groups() is not None
     assert isinstance(watched.revision, int) and isinstance(watched.classes, list)
+    assert watched.method == methods.DEFAULT

@@ -193,7 +193,9 @@ def test_a_name_near_the_right_end_of_the_frontier_stands_left_of_its_point() ->
 def test_names_of_marks_that_lie_on_each_other_are_one_text() -> None:
     """A setting that was found beside home had its name written over home's."""
     axis, none = np.array([0.05, 3.0]), np.zeros((64, 64))
-    marks = [map_figures.Mark(name, 1.0, omega_n, "gate") for name, omega_n in (("home", 1.0), ("A", 0.2), ("now", 1.01))]
+    marks = [
+        map_figures.Mark(name, 1.0, omega_n, "gate") for name, omega_n in (("home", 1.0), ("A", 0.2), ("now", 1.01))
+    ]
     drawn = map_figures.settings_map(none, none, [], axis, axis, 64, marks, [], title="", words="", alt="")
     assert [note["text"] for note in drawn["figure"]["layout"]["annotations"]] == ["now, home", "A"]
     assert [trace["name"] for trace in drawn["figure"]["data"][2:]] == ["home", "A", "now"]

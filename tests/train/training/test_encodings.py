@@ -40,8 +40,8 @@ def test_shared_looks_change_no_bit_and_save_most_of_them(tmp_path: Path, looks:
         states.append({(model.method, key): value for model in models for key, value in model.state_dict().items()})
     assert states[0].keys() == states[1].keys()
     assert all(torch.equal(value, states[1][key]) for key, value in states[0].items())
-    steps = 2 * (160 // 32)
-    assert counts[0] - counts[1] == 4 * steps + 3 * 2  # batches of four methods, streams of the second one with knobs
+    steps, inert = 2 * (160 // 32), sum(model.dynamics.inertia for model in models)
+    assert counts[0] - counts[1] == (len(METHODS) - 1) * steps + (inert - 1) * (2 * 3)
 
 
 def test_what_does_not_fit_is_computed_again(looks: list[int]) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from knob_core import models
+from knob_core.methods import GATED
 from knob_core.models import Outputs
 from train.training import losses
 from train.training.batches import Batch
@@ -79,7 +80,7 @@ def test_ungated_methods_descend_plain_cross_entropy() -> None:
     torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images), batch.labels))
 
 
-@pytest.mark.parametrize("method", ["knob-ia", "ode-lite", "knob-ode"])
+@pytest.mark.parametrize("method", GATED)
 def test_streams_teach_the_command_where_the_recipe_says_so(method: str) -> None:
     torch.manual_seed(0)
     model = models.build(method, width=8).train()
@@ -94,7 +95,7 @@ def test_streams_teach_the_command_where_the_recipe_says_so(method: str) -> None
 def test_each_gate_teaches_its_own_command() -> None:
     """The same streams through three gates pull u* three ways: no two methods end alike by construction."""
     recipe, gradients = replace(POCKET, streams_teach="command"), []
-    for method in ("knob-ia", "ode-lite", "knob-ode"):
+    for method in GATED:
         torch.manual_seed(0)
         model = models.build(method, width=8).train()
         torch.manual_seed(1)
