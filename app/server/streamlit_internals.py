@@ -109,7 +109,6 @@ def end_session(session: Any) -> None:
     session.session_state.clear()
     session.session_state._new_widget_state.widget_metadata.clear()
     session._fragment_storage.clear()
-    forget_downloads(session.id)
 
 
 class KeptFile(MediaFileMetadata):
@@ -155,6 +154,8 @@ def forget_downloads(session_id: str | None = None) -> None:
 
     The page's next run draws its buttons anew.
     """
+    if not runtime.exists():
+        return
     context: Any = get_script_run_ctx(suppress_warning=True)
     files: Any = runtime.get_instance().media_file_mgr
     with files._lock:

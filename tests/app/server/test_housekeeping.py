@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import gc
 import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.runtime import media_file_manager
 from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
-from app.server import garbage_collector, housekeeping
+from app.server import garbage_collector, housekeeping, streamlit_internals
 from knob_core.assets import ROOT
 
 
@@ -88,3 +92,21 @@ def test_a_session_that_is_over_is_emptied_even_where_it_is_still_held(monkeypat
     assert housekeeping.sweep(seen).keys() == {"stays"}
     assert left.over and left.upload() is None
     assert not stays.over and stays.upload() is not None
+
+
+def test_what_makes_the_files_of_a_session_that_is_gone_goes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A download button's file is made from the upload: every visitor's stayed in memory for good."""
+    files = MediaFileManager(MemoryMediaFileStorage("/media"))
+    monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: SimpleNamespace(media_file_mgr=files))
+    uploads = {name: Circle() for name in ("left", "stays")}
+    for name, upload in uploads.items():
+        monkeypatch.setattr(media_file_manager, "_get_session_id", lambda name=name: name)
+        files.add_deferred(lambda upload=upload: str(upload), "text/csv", "place", "a.csv")
+    seen = {name: weakref.ref(upload) for name, upload in uploads.items()}
+    del upload
+    uploads.clear()
+    session = Session()
+    monkeypatch.setattr(housekeeping, "sessions", lambda: {"stays": session})
+    housekeeping.sweep({"left": weakref.ref(Session()), "stays": weakref.ref(session)})
+    assert seen["left"]() is None and seen["stays"]() is not None
