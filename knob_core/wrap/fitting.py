@@ -22,7 +22,7 @@ import numpy as np
 from knob_core import fusion, gate, metrics
 from knob_core._arrays.checks import require_finite
 from knob_core.gate import sigmoid
-from knob_core.measures.change import count
+from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import flips, sure_and_wrong
 from knob_core.measures.truth import truth
 from knob_core.memories import Attentive
@@ -158,7 +158,7 @@ def _pool(streams: Labelled) -> list[tuple[Setting, float]]:
     """Settings and their NLL, whatever the limit: the best fit, ever faster ones, and one that remembers nothing."""
     fits = [fit_nll(streams, start) for start in STARTS]
     likely = [found for found in fits if found[1] <= min(nll for _, nll in fits) + AS_LIKELY]
-    best, nll = min(likely, key=lambda found: flips(found[0].run(streams.z, streams.u).argmax(-1)))
+    best, nll = min(likely, key=lambda found: _counts(streams, found[0].run(streams.z, streams.u)).excess_flips)
     found, omega_n = [(best, nll)], best.omega_n * FASTER
     while omega_n <= LIMITS["omega_n"][1] * 2:
         found.append(fit_nll(streams, best.put(omega_n=omega_n), ("t_0",)))
@@ -175,7 +175,11 @@ def _delay(streams: Labelled, setting: Setting) -> float:
 
 
 def _delay_of(streams: Labelled, answer: np.ndarray) -> float:
-    return float(count(answer.argmax(-1), truth(streams.labels, streams.z.argmax(-1))).delay_mean)
+    return float(_counts(streams, answer).delay_mean)
+
+
+def _counts(streams: Labelled, answer: np.ndarray) -> ChangeCounts:
+    return count(answer.argmax(-1), truth(streams.labels, streams.z.argmax(-1)))
 
 
 def lag(zeta: float, omega_n: float, fraction: float = 0.63) -> float:
@@ -244,7 +248,7 @@ def _tuned(kind: type[Filter], streams: Labelled, max_delay: float, seed: int) -
 
 def _row(name: str, streams: Labelled, answer: np.ndarray) -> Row:
     predicted, labelled = answer.argmax(-1), streams.labels >= 0
-    counts = count(predicted, truth(streams.labels, streams.z.argmax(-1)))
+    counts = _counts(streams, answer)
     p_max = metrics.softmax(answer).max(-1)
     correct = predicted == streams.labels
     return Row(
