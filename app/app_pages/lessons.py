@@ -205,7 +205,10 @@ def explain(lesson: Lesson) -> None:
             where = printable_summary.positions(lesson, done.values)
             st.success(f"**Done** at {where}.", icon=":material/check_circle:")
         else:
-            st.info("Not done yet: all goals must be met at once.", icon=":material/hourglass_empty:")
+            st.info(
+                "Not done yet: every box above the figure must show ✓ at the same time.",
+                icon=":material/hourglass_empty:",
+            )
         for words in said:
             st.markdown(words if done else unreadable(words))
 
@@ -260,12 +263,12 @@ def summary() -> None:
         "text/html",
         key="summary",
         on_click="ignore",
-        help="What you did, with its figures, as one page for the printer or for your teacher",
+        help="What you did, with its numbers, for the printer or for your teacher",
         width="stretch",
     )
     st.caption(
-        f"{len(own.done)} of {len(ORDER)} done. The link in the address bar keeps your progress: it holds the knob "
-        "positions, and they are checked again when it is opened."
+        f"{len(own.done)} of {len(ORDER)} done. The address of this page holds your progress: save it as a "
+        "bookmark to go on later. The dials' positions in it are checked again when it is opened."
     )
 
 
@@ -274,11 +277,14 @@ def teacher(lesson: Lesson) -> None:
     with st.expander("For teachers: a link to this lesson"):
         names = {knob["id"]: f"{knob['name']} {knob['symbol']}" for knob in lesson.knobs} | assignment.PARTS
         chosen = st.multiselect("Hide", list(names), format_func=names.__getitem__, key=f"hide_{lesson.id}")
-        alone = st.checkbox("For a frame in a course page (the lesson alone)", key=f"alone_{lesson.id}")
+        alone = st.checkbox("To embed in a course page (the lesson alone)", key=f"alone_{lesson.id}")
         own = lesson_state()
         query = assignment.write(lesson, own.values[lesson.id], chosen, own.student, alone)
         st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
-        st.caption("It opens with the dials where they stand now; a hidden dial stays there.")
+        st.button(
+            "Take the dials as they stand now", key=f"anew_{lesson.id}"
+        )  # the page runs anew, and with it the link
+        st.caption("It opens with the dials where they stood when it was made; a hidden dial stays there.")
 
 
 page_layout.style()

@@ -29,7 +29,7 @@ def step_figure(
     layout = {
         "margin": MARGIN,
         "xaxis": axis((0, x[-1]), "seconds after the step" if seconds else "frames after the step", anchor="y"),
-        "yaxis": axis((-0.1, 2.0), "fraction of the step", [0, 0.5, 1, 1.5, 2], anchor="x"),
+        "yaxis": axis((-0.1, 2.0), "part of the way (1: target)", [0, 0.5, 1, 1.5, 2], anchor="x"),
         "shapes": shapes,
     }
     return card("step", {"data": [line(way, "gate", x=x, name="u", width=2.4)], "layout": layout}, **words)

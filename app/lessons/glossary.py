@@ -12,8 +12,8 @@ GLOSSARY = {  # a word as it occurs (a pattern), the word as it is listed, what 
     r"\bframes?\b": ("frame", "one picture of the camera; time is counted in frames"),
     r"\bgate\b": ("gate", "the slider between two ways of looking at a picture: 0 is the robust one, 1 the sharp one"),
     r"\bbranch(es)?\b": ("branch", "one of the two ways of looking, a part of the network that gives its own answer"),
-    r"\bcommand\b": ("command, u*", "where the program wants the gate to be, newly said with every frame"),
-    r"\bthe step\b": ("step", "a sudden jump of the command; fraction 0 is where it was, 1 where it is now"),
+    r"\bcommand\b": ("command, u\\*", "where the program wants the gate to be, newly said with every frame"),
+    r"\b(a|the) step\b": ("step", "a sudden jump of the command; in a figure 0 is where it was, 1 where it is now"),
     r"\bdamp(ing|ed)\b": ("damping, ζ", "how strongly the movement is braked; ζ is the Greek letter zeta"),
     r"\bωₙ": (
         "natural frequency, ωₙ",
@@ -50,7 +50,7 @@ GLOSSARY = {  # a word as it occurs (a pattern), the word as it is listed, what 
 REGIMES = (
     (
         "under-damped, critical, over-damped",
-        "ζ below 1: it overshoots; ζ = 1: as quick as can be without; above: it creeps",
+        "ζ below 1: it overshoots; ζ = 1: as quick as it can be without; above 1: it creeps to its target",
     ),
 )
 

@@ -118,7 +118,7 @@ def goal_cards(goals: tuple[Goal, ...]) -> list[dict[str, Any]]:
     return [
         {
             "id": f"goal{i}",
-            "label": goal.words,
+            "label": f"goal: {goal.words}",
             "now": f"✓ {goal.now}" if goal.met else goal.now,
             "rest": [],
             "help": "A goal of this lesson; all must be met at once, with no knob held",

@@ -62,7 +62,7 @@ def html(said: Mapping[str, Any], code: str) -> str:
     sections = [_section(i, lesson, done.get(lesson.id)) for i, lesson in enumerate(lessons.values(), 1)]
     who = escape(said["name"]) or "(no name)"
     number = f", number {escape(said['student'])}" if said["student"] else ""
-    kind = "code" if said["keyed"] else "checksum (this server has no class key)"
+    kind = "code" if said["keyed"] else "check code, not signed (this server has no class key)"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Knob: lessons</title>'
         f'<style>{_STYLE}</style></head><body data-record="{escape(codes.canonical(said))}"><h1>Knob: lessons</h1>'
@@ -86,7 +86,7 @@ def _result(lesson: Lesson, done: Mapping[str, Any] | None) -> str:
     given, asked = done["prediction"], lesson.prediction
     predicted = ""
     if given is not None:
-        verdict = "as it was" if asked.is_right(given) else "not as it was"
+        verdict = "that is what happened" if asked.is_right(given) else "it came out otherwise"
         predicted = f"<p>Predicted: {escape(asked.words(given))} ({verdict}). {escape(asked.why)}</p>"
     return (
         f'<p class="done">✓ done at {escape(positions(lesson, done["values"]))}{when(done["minute"])}</p>'

@@ -19,15 +19,15 @@ KNOBS: list[dict[str, Any]] = [
         "words": ["nervous", "calm"], "ticks": [0.05, 0.1, 0.2, 0.5, 0.7, 1, 2, 3],
         "zones": [[ZETA[0], *CRITICAL[:1], "under"], [*CRITICAL, "critical"], [*CRITICAL[1:], ZETA[1], "over"]],
         "help": "Calm or nervous: how strongly swings are damped. Below 1 the gate overshoots and rings, above 1 it "
-                "creeps. Drag up or right; Shift is fine; double click goes home.",
+                "creeps. Drag up or right, with Shift in finer steps; a double click goes home.",
     },
     {
         "id": "omega_n", "symbol": "ωₙ", "name": "natural frequency", "low": OMEGA_N[0], "high": OMEGA_N[1],
         "home": HOME.omega_n, "unit": "rad/frame", "words": ["slow", "alert"],
         "ticks": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3],
         "zones": [[0.02, 0.15, "slow"], [0.15, 1, "middle"], [1, 3, "alert"]],
-        "help": "Slow or alert: how quickly the gate follows what the network sees, in radians per frame. "
-                "Drag up or right; Shift is fine; double click goes home.",
+        "help": "Slow or alert: how quickly the gate follows the command, in radians per frame. "
+                "Drag up or right, with Shift in finer steps; a double click goes home.",
     },
 ]  # fmt: skip
 

@@ -22,6 +22,7 @@ def test_only_this_visitors_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> No
         streamlit_internals, "get_script_run_ctx", lambda suppress_warning: SimpleNamespace(session_id="me")
     )
     running = SimpleNamespace(media_file_mgr=manager)
+    monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
     monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: running)
     streamlit_internals.forget_downloads()
     assert list(manager._deferred_callables) == [asked["another"]]
