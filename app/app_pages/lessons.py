@@ -206,7 +206,7 @@ def explain(lesson: Lesson) -> None:
             st.success(f"**Done** at {where}.", icon=":material/check_circle:")
         else:
             st.info(
-                "Not done yet: every box above the figure must show ✓ at the same time.",
+                "Not done yet: all boxes must have a tick together.",
                 icon=":material/hourglass_empty:",
             )
         for words in said:
@@ -278,12 +278,10 @@ def teacher(lesson: Lesson) -> None:
         names = {knob["id"]: f"{knob['name']} {knob['symbol']}" for knob in lesson.knobs} | assignment.PARTS
         chosen = st.multiselect("Hide", list(names), format_func=names.__getitem__, key=f"hide_{lesson.id}")
         alone = st.checkbox("To embed in a course page (the lesson alone)", key=f"alone_{lesson.id}")
+        st.button("Take the dials as they stand now", key=f"anew_{lesson.id}")  # runs the page anew
         own = lesson_state()
         query = assignment.write(lesson, own.values[lesson.id], chosen, own.student, alone)
         st.code(f"{(st.context.url or '').split('?')[0]}?{query}", language=None, wrap_lines=True)
-        st.button(
-            "Take the dials as they stand now", key=f"anew_{lesson.id}"
-        )  # the page runs anew, and with it the link
         st.caption("It opens with the dials where they stood when it was made; a hidden dial stays there.")
 
 

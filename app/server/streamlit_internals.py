@@ -20,6 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 LONGEST_RUN = 5.0  # s that a download waits for the page's script at most
+QUIET = 0.3  # s without a run of the script: what was typed just before a press may arrive a little after it
 UPLOAD_PATH = "/_stcore/upload_file/"  # then session id, "/", file id
 
 
@@ -172,8 +173,9 @@ def after_run(make: Callable[[], str]) -> Callable[[], str]:
     context: Any = get_script_run_ctx()
 
     def made() -> str:
-        end = time.monotonic() + LONGEST_RUN
-        while _is_running(context.session_id) and time.monotonic() < end:
+        began = quiet_since = time.monotonic()
+        while quiet_since + QUIET > (now := time.monotonic()) < began + LONGEST_RUN:
+            quiet_since = now if _is_running(context.session_id) else quiet_since
             time.sleep(0.02)
         return make()
 

@@ -21,5 +21,5 @@ def test_the_room_for_why_is_empty_to_the_eye(chrome: Any, full_app: str) -> Non
         drawn(page)
         settle(page)
         room = page.locator(".st-key-why_to_come")
-        assert room.evaluate(SEEN) == ["Not done yet: every box above the figure must show ✓ at the same time."]
+        assert room.evaluate(SEEN) == ["Not done yet: all boxes must have a tick together."]
         assert room.bounding_box()["height"] > 100

@@ -12,7 +12,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from app.server import streamlit_internals
-from app.server.streamlit_internals import KeptFile, after_run, keep_downloads
+from app.server.streamlit_internals import QUIET, KeptFile, after_run, keep_downloads
 
 
 @pytest.fixture
@@ -80,4 +80,8 @@ def test_a_file_has_what_was_typed_just_before_the_press(monkeypatch: pytest.Mon
 
     session._scriptrunner = object()  # the name has been sent, the script has not come to it
     threading.Timer(0.1, script).start()
+    assert make() == "Ada"
+    own["name"] = ""  # and where the press arrives before what was typed
+    threading.Timer(QUIET / 3, lambda: setattr(session, "_scriptrunner", object())).start()
+    threading.Timer(2 * QUIET / 3, script).start()
     assert make() == "Ada"
