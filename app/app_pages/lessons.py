@@ -205,10 +205,7 @@ def explain(lesson: Lesson) -> None:
             where = printable_summary.positions(lesson, done.values)
             st.success(f"**Done** at {where}.", icon=":material/check_circle:")
         else:
-            st.info(
-                "Not done yet: all boxes must have a tick together.",
-                icon=":material/hourglass_empty:",
-            )
+            st.info("Not done yet: all boxes must have a tick together.", icon=":material/hourglass_empty:")
         for words in said:
             st.markdown(words if done else unreadable(words))
 

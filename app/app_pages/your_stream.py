@@ -116,7 +116,7 @@ def show(made: tuple[UploadedStream, list[str]], frame_rate: float | None = None
 
 def upload() -> None:
     """The upload row."""
-    left, middle, right = st.columns([1.3, 2.6, 0.8], vertical_alignment="top")
+    left, middle, right = page_layout.columns("upload", [1.3, 2.6, 0.8], "top")
     kinds = ["Logits", "Pictures", "Folder of pictures"]
     help = "Answers of a model of your own, or pictures for ours"
     kind = left.segmented_control("What you have", kinds, default="Logits", key="own_kind", help=help) or "Logits"

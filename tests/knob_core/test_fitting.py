@@ -12,6 +12,7 @@ from knob_core.memories import Attentive
 from knob_core.rivals import RIVALS
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml
+from knob_core.wrap import fitting
 from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
 from knob_core.wrap.command import Command
 from knob_core.wrap.fitting import Fit, fit, lag
@@ -70,6 +71,19 @@ def test_a_looser_limit_never_fits_worse() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("apart, taken", [(0.5, 1), (2.0, 0)])
+def test_of_equally_likely_fits_the_calmest_is_taken(monkeypatch: pytest.MonkeyPatch, apart: float, taken: int) -> None:
+    """The likeliest follows every frame; the other one holds still, and is less likely by so many tolerances."""
+    labels = np.zeros((1, 100), int)
+    z = np.where(np.arange(100)[None, :, None] % 10 == 9, [-1.0, 1.0], [1.0, -1.0])
+    fits = [(fitting.INSTANT, 0.3), (Setting(1.0, 0.2, Attentive(a=0.0, b=0.0)), 0.3 + apart * fitting.AS_LIKELY)]
+    monkeypatch.setattr(fitting, "STARTS", (0, 1))
+    monkeypatch.setattr(
+        fitting, "fit_nll", lambda streams, start, names=(): fits[start] if start in (0, 1) else (start, 9.0)
+    )
+    assert fitting._pool(Labelled(z, labels))[0] == fits[taken]
+
+
 def test_where_nothing_helps_it_says_so_and_stays_off() -> None:
     """Frames that have nothing to do with each other, and a model that is calibrated: memory can only harm."""
     rng = np.random.default_rng(0)

@@ -57,7 +57,7 @@ def slowly(folder: Path) -> None:
         time.sleep(0.05)
         return real(*arguments)
 
-    loop._one_step = step  # type: ignore[assignment]
+    vars(loop)["_one_step"] = step
     tiny_run.run(folder, "knob-ode", tiny_run.WARM_TINY)
 
 
