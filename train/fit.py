@@ -36,7 +36,7 @@ WARM_ENTRIES = (
     *("curriculum", "label_smoothing", "validation", "limit"),
 )
 
-LATER_WARM_ENTRIES = ("padding", "severities")  # said where they are not what every encoder had before
+LATER_WARM_ENTRIES = ("padding", "severities", "continues")  # said where they are not what every encoder had before
 
 
 class Rival(NamedTuple):
@@ -127,11 +127,24 @@ def warm_encoder(recipe: Recipe, seed: int, place: Workplace) -> dict[str, Tenso
     identity = {"recipe": _warm_part(recipe), "method": "warm", "seed": seed}
     torch.manual_seed(seed)
     model = losses.WarmClassifier(models.Encoder(recipe.width), 8 * recipe.width, 10).to(place.device)
+    if recipe.continues:
+        begun = continued_encoder(recipe, seed, place)
+        model.encoder.load_state_dict(begun.state_dict())
+        identity["begins with"] = branch_outputs.digest(begun)[:16]
     folder = place.runs / recipe.name / f"warm-s{seed}"
     measure = lambda held: validation.measure_warm(model, held)  # noqa: E731
     with place.alone_in(folder, wait=True):  # who comes second finds the encoder trained
         _train(model, losses.warm_step, recipe, 0, folder, identity, seed, place, measure, ())
     return model.encoder.state_dict()
+
+
+def continued_encoder(recipe: Recipe, seed: int, place: Workplace) -> nn.Module:
+    """The finished encoder that a warm stage begins with: Static has it, and every method of its seed the same."""
+    path = place.runs / recipe.continues / f"static-s{seed}" / "final.safetensors"
+    if not path.is_file():
+        command = f"python -m train.fit --method static --recipe {recipe.continues} --seed {seed}"
+        raise FileNotFoundError(f"{recipe.name} continues the encoder in {path}, which is missing; make it: {command}")
+    return checkpoint.load(path, place.device).encoder
 
 
 def _warm_part(recipe: Recipe) -> dict[str, Any]:
@@ -160,7 +173,8 @@ def _train(
     if place.compile:
         model.compile()
     training, held_out = place.split(recipe)
-    loader = Loader(*training, recipe, seed, place.rank, place.world)
+    before = RECIPES[recipe.continues].stage(0).epochs if recipe.continues and stage_index == 0 else 0
+    loader = Loader(*training, recipe, seed, place.rank, place.world, epochs_before=before)
     held = validation.make(*held_out, seed)
     run = loop.Run(
         model, step, loader, recipe, stage, stage_index, folder, identity, lambda: measure(held),

@@ -98,6 +98,7 @@ class Loader:
         rank: int = 0,
         world: int = 1,
         names: tuple[str, ...] = corruptions.TRAINING,
+        epochs_before: int = 0,
     ) -> None:
         chunks = recipe.batch // recipe.chunk
         if recipe.batch % recipe.chunk or chunks % world:
@@ -108,6 +109,7 @@ class Loader:
         if len(images) < recipe.batch:
             raise ValueError(f"a batch of {recipe.batch} needs as many training images, got {len(images)}")
         self.images, self.labels, self.recipe, self.seed, self.names = images, labels, recipe, seed, names
+        self.epochs_before = epochs_before  # of the encoder that this run continues: it meets draws of its own
         self.chunks = range(rank * chunks // world, (rank + 1) * chunks // world)
 
     @property
@@ -117,6 +119,7 @@ class Loader:
     def epoch(self, stage: int, epoch: int, size: int, top_severity: float, first_step: int = 0) -> Iterator[Batch]:
         """The batches of one epoch from `first_step` on: images uint8 (N, 3, 32, 32) in, floats out."""
         device, recipe = self.images.device, self.recipe
+        epoch += self.epochs_before
         order = torch.randperm(
             len(self.images), generator=seeding.generator(device, self.seed, stage, epoch), device=device
         )

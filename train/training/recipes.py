@@ -3,7 +3,7 @@
 `pocket` trains a width-16 encoder once per seed (warm stage), freezes it, and fits each method's heads and gate on it.
 `robust` is the same with an encoder trained for longer on more kinds of change, and branches that differ: static reads
 the encoder's stages 1 to 3, and the fused loss teaches both branches to complement each other (train/PROTOCOL.md).
-`robust-60` is `robust` with half as many epochs again for the encoder.
+`robust-80` trains the encoder of `robust` for the same 40 epochs once more, from where it ended (a warm restart).
 `paper` is the paper's protocol to the letter (section 4.1, appendix A): end to end, no warm stage, the cross-entropy of
 the fused output in Reset Mode and nothing else, whole severities 1-2, 1-3, 1-5, crops padded by 4 black pixels, AdamW
 on all weights, 16-bit mixed precision on a GPU. `paper-pocket` is the same at width 16 for 30 epochs, the curriculum in
@@ -81,6 +81,7 @@ class Recipe:
     fused_teaches: str = _later("command")  # what the fused loss trains: u* alone, or "branches" as well
     streams_teach: str = _later("knobs")  # what learns from short streams: "knobs", or "command" for u* as well
     reset_form: str = _later("literal")  # of Reset Mode (`knob_core.gates`), or "normalised" at the trained knobs
+    continues: str = _later("")  # the recipe whose finished encoder the warm stage begins with; else random weights
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -136,9 +137,9 @@ ROBUST = replace(
     reset_form="normalised",
 )
 
-ROBUST_60 = replace(ROBUST, name="robust-60", warm=replace(_ROBUST_ENCODER, epochs=60, window_epochs=45))
+ROBUST_80 = replace(ROBUST, name="robust-80", continues="robust")
 
-RECIPES = {recipe.name: recipe for recipe in (POCKET, PAPER, PAPER_POCKET, ROBUST, ROBUST_60)}
+RECIPES = {recipe.name: recipe for recipe in (POCKET, PAPER, PAPER_POCKET, ROBUST, ROBUST_80)}
 
 
 def as_dict(recipe: Recipe) -> dict[str, Any]:
