@@ -58,7 +58,8 @@ class ManySettings:
         self.u_star = branches.u_star
         if isinstance(self.memory, Attentive):
             g = methods.get(method).gate.without_inertia.reset(branches.u_star, settings.zeta, settings.omega_n)[1]
-            self.z = np.ascontiguousarray(fused(Inputs(branches.z_static, branches.z_dyn, branches.u_star, g, g)))
+            z = fused(Inputs(branches.z_static, branches.z_dyn, branches.u_star, g, g))
+            self.z = np.ascontiguousarray(self.memory.clipped(z))
             self.weights = self.memory.weights(self.z.shape[-1])
             self.shared = _lanes.shared(self.z, self.memory.command(branches.u_star), self.weights)
         else:  # the memory is linear, so its inputs may be cooled instead of its answer

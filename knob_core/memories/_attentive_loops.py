@@ -43,6 +43,11 @@ def _softmax(z: np.ndarray, sharp: float) -> np.ndarray:
     return e / e.sum(-1, keepdims=True)
 
 
+def clipped(z: np.ndarray, sharp: float, clip: float) -> np.ndarray:
+    """log[(1 - clip) softmax(z sharp) + clip / K] / sharp, of logits z (..., K): no two classes are further apart."""
+    return np.log((1 - clip) * _softmax(z, sharp) + clip / z.shape[-1]) / sharp
+
+
 def certainty(z: np.ndarray, sharp: float) -> np.ndarray:
     """q = 1 - H(softmax(z sharp)) / log K, (...) in [0, 1], of logits z (..., K)."""
     x = (z - z.max(-1, keepdims=True)) * sharp

@@ -27,6 +27,12 @@ def start(z: Tensor) -> Tensor:
     return xp.stack([m, xp.zeros_like(m)], -1)
 
 
+def clipped(z: Tensor, sharp: float, clip: float) -> Tensor:
+    """log[(1 - clip) softmax(z sharp) + clip / K] / sharp, of logits z (N, K)."""
+    xp = namespace(z)
+    return xp.log((1 - clip) * xp.softmax(z * sharp, -1) + clip / z.shape[-1]) / sharp
+
+
 def _change(m: Tensor, p_z: Tensor, w: Weights) -> Tensor:
     """x (N,) of memory m (N, K) and a frame's p_z (N, K)."""
     xp = namespace(m)

@@ -1,6 +1,7 @@
 """Attentive memory: a frame that contradicts what has been seen turns the operator's own knob up.
 
-    z = the frame's fused logits,  p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
+    z = the frame's fused logits, or, with a clip, tau log[(1 - clip) softmax(logits / tau) + clip / K]
+    p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
     x     = -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2]    a log Bayes factor: has the content changed?
     l    <- max(0, carry l + x)    evidence of a change
     omega = omega_n exp(a + few / (K-1) + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
@@ -13,7 +14,7 @@ is stable. The cap on h is where g reaches 1. n counts the frames that the memor
 carry contradiction adds up too: one odd frame does not open the gate, a second one does, and agreement takes evidence
 back. With a brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every
 cut. With an eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame
-disagrees.
+disagrees. With a clip no frame is surer than that: one that is surely wrong does not cost many right ones.
 A frame that did not come brings no evidence, and what had been gathered is gone: the memory goes on to the last frame
 with l = 0.
 """
@@ -30,7 +31,7 @@ from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
 from knob_core._arrays.checks import PerStream, namespace
 from knob_core.memories import _attentive_tensors as tensors
-from knob_core.memories._attentive_loops import Weights, attend, certainty, turned_by
+from knob_core.memories._attentive_loops import Weights, attend, certainty, clipped, turned_by
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 LIMIT = 100.0  # no weight is larger in size
 RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT)}
-RANGES |= dict.fromkeys(("eps", "brake", "eye", "carry"), (0.0, 1.0))
+RANGES |= dict.fromkeys(("eps", "brake", "eye", "carry", "clip"), (0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Attentive(Memory):
     brake: float = 0.0  # share of its speed that the memory loses where the gate opens
     eye: float = 0.0  # share of the frame's own probabilities in the answer
     carry: float = 0.0  # share of the evidence that stays for the next frame
+    clip: float = 0.0  # share of certainty that no frame is believed: each class keeps clip / K
     few: float = 0.0  # how much more alert with few classes, where a doubtful frame contradicts little
     u_mean: float = 0.0  # of u_star
     u_scale: float = 1.0
@@ -106,6 +108,10 @@ class Attentive(Memory):
         state[:, :-1, 0] = z
         return state
 
+    def clipped(self, z: np.ndarray) -> np.ndarray:
+        """Logits (..., K) as they enter the memory; without a clip, as they come."""
+        return clipped(z, 1 / self.tau, self.clip) if self.clip > 0 else z
+
     def command(self, u_star: np.ndarray) -> np.ndarray:
         """u~, standardised."""
         return (np.asarray(u_star, np.float64) - self.u_mean) / self.u_scale
@@ -118,7 +124,7 @@ class Attentive(Memory):
         self, z: np.ndarray, zeta: Any, omega_n: Any, state: Any = None, u: np.ndarray | None = None
     ) -> Remembered[np.ndarray]:
         """The same for logits (R, T, K) and standardised commands (R, T); None for a model without u_star."""
-        z = np.ascontiguousarray(z, np.float64)
+        z = self.clipped(np.ascontiguousarray(z, np.float64))
         lead = z.shape[:2]
         zeta, omega_n, _ = check.knobs(zeta, omega_n, 1.0)
         knobs = (np.broadcast_to(np.asarray(x, np.float64), lead) for x in (zeta, omega_n, 1.0))
@@ -131,7 +137,7 @@ class Attentive(Memory):
     def advance(
         self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
     ) -> Remembered[np.ndarray]:
-        z, u = fused(now), self.command(now.u_star)
+        z, u = self.clipped(fused(now)), self.command(now.u_star)
         state = np.where(gap.first[:, None, None], self.start(z), state)
         steps, dt = gaps.split(gap.elapsed)
         late = steps > 1
@@ -148,6 +154,7 @@ class Attentive(Memory):
         self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
     ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
+        z = tensors.clipped(z, 1 / self.tau, self.clip) if self.clip > 0 else z
         state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
         return tensors.attend(z, u, zeta, omega_n, dt, self.weights(z.shape[-1]), state)
 
@@ -158,7 +165,7 @@ class Attentive(Memory):
         """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
         damping, base = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
         held, state = Inputs(*(x[late] for x in held)), state.copy()
-        z = fused(held)
+        z = self.clipped(fused(held))
         drive = self._alert(z.shape[-1]) + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
         omega = np.minimum(base * turned_by(drive), 2 * largest_h(damping) / dt[late])  # (n,)
         moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,

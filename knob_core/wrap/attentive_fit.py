@@ -1,8 +1,9 @@
 """Fit attentive memory to labelled streams: weights, knobs and temperature together, by the likelihood.
 
-min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3, eye, carry) of  mean NLL + |x - x_0|^2 / (2 frames)
+min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3, eye, carry, clip) of  mean NLL + |x - x_0|^2 / (2 n)
 x are the parameters on a scale of order one (logs of what is positive); the second term is a standard normal prior
-around the start, so it fades as frames come in. Slopes by differences: an evaluation is one compiled run.
+around the start. n is the number of stretches of one class: frames of one content err alike, so a stretch counts as
+one observation, however long it is. Slopes by differences: an evaluation is one compiled run.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from knob_core.memories import Attentive
 
 Floats = NDArray[np.float64]
 STEP = 1e-4  # of the differences
-LOGS = ("zeta", "omega_n", "tau", "eps")  # positive: fitted as logarithms
+LOGS = ("zeta", "omega_n", "tau", "eps", "clip")  # positive: fitted as logarithms
 LIMITS = {  # of what is fitted; wide, and the same for everybody
     "zeta": (0.2, 3.0), "omega_n": (0.01, 3.0), "b": (0.0, 8.0), "c": (-3.0, 3.0), "d": (-3.0, 8.0), "tau": (0.2, 5.0),
     "eps": (1e-4, 0.3), "t_0": (-2.0, 2.0), "t_1": (0.0, 8.0), "t_2": (-2.0, 2.0), "t_3": (-1.0, 1.0),
-    "eye": (0.0, 0.8), "carry": (0.0, 1.0),
+    "eye": (0.0, 0.8), "carry": (0.0, 1.0), "clip": (1e-6, 0.3),
 }  # fmt: skip
 WITH_COMMAND = ("c", "t_2")  # mean nothing without u*
 
@@ -72,6 +73,12 @@ class Labelled:
     def frames(self) -> int:
         return int((self.labels >= 0).sum())
 
+    @property
+    def stretches(self) -> int:
+        """Runs of one known class."""
+        begins = np.diff(self.labels, prepend=-1) != 0
+        return int((begins & (self.labels >= 0)).sum())
+
 
 def names(streams: Labelled) -> tuple[str, ...]:
     """What can be fitted on these streams."""
@@ -87,7 +94,7 @@ def fit_nll(
     fitted = names(streams) if fitted is None else tuple(fitted)
     x_0 = np.array([_inside(start.get(name), name) for name in fitted])
     bounds = [tuple(_scaled(limit, name) for limit in LIMITS[name]) for name in fitted]
-    strength = 0.5 / streams.frames
+    strength = 0.5 / streams.stretches
 
     def cost(x: Floats) -> float:
         return streams.nll(_at(start, fitted, x).run(streams.z, streams.u)) + strength * float((x - x_0) @ (x - x_0))

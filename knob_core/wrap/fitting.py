@@ -4,10 +4,11 @@
     found = fit(logits, None, labels, max_delay=3)  # (R, T, K) and (R, T): a new class is shown within 3 frames
     print(found); stream = KnobStream(wrap.classifier(model), settings=found.settings)
 
-Attentive memory's weights, both knobs and a temperature are fitted together by the likelihood (`attentive_fit`), from
-several starts; of the likeliest the calmest is taken. Faster settings are made from it by turning omega_n up; of all of
-them the likeliest that keeps the limit is taken, so a looser limit never fits worse. Cross-validation sets it beside
-"off" and beside plain filters: where it does not beat "off" on streams it has not seen, "off" is what comes back.
+Attentive memory's weights, both knobs and a temperature are fitted together by the likelihood (`attentive_fit`) from
+one of several starts: the one that does best on streams it was not fitted on, of those that do as well the calmest.
+Faster settings are made from it by turning omega_n up; of all of them the likeliest that keeps the limit is taken, so a
+looser limit never fits worse. Cross-validation sets it beside "off" and beside plain filters: where it does not beat
+"off" on streams it has not seen, "off" is what comes back.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from knob_core.tuning.search import minimise
 from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
 from knob_core.wrap.command import Command, observe
 
-FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3)
+FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3, clip=1e-3)
 STARTS = (
     Setting(1.0, 0.4, FROM),
     Setting(1.0, 1.5, FROM),
@@ -42,7 +43,7 @@ STARTS = (
     Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
     Setting(1.0, 0.8, replace(FROM, b=0.0, brake=0.0)),  # plain memory: nothing turns omega_n
 )
-AS_LIKELY = 0.003  # nats between fits that count as equally likely: the calmest of them is taken
+AS_LIKELY = 0.003  # nats between starts that do equally well: the calmest of them is taken
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
@@ -156,14 +157,35 @@ def _choose(streams: Labelled, max_delay: float) -> Setting:
 
 def _pool(streams: Labelled) -> list[tuple[Setting, float]]:
     """Settings and their NLL, whatever the limit: the best fit, ever faster ones, and one that remembers nothing."""
-    fits = [fit_nll(streams, start) for start in STARTS]
-    likely = [found for found in fits if found[1] <= min(nll for _, nll in fits) + AS_LIKELY]
-    best, nll = min(likely, key=lambda found: _counts(streams, found[0].run(streams.z, streams.u)).excess_flips)
+    best, nll = fit_nll(streams, _best_start(streams))
     found, omega_n = [(best, nll)], best.omega_n * FASTER
     while omega_n <= LIMITS["omega_n"][1] * 2:
         found.append(fit_nll(streams, best.put(omega_n=omega_n), ("t_0",)))
         omega_n *= FASTER
     return [*found, fit_nll(streams, INSTANT, ("t_0",))]
+
+
+def _best_start(streams: Labelled) -> Setting:
+    """The start whose fits to one half of the streams are likeliest on the other; of equally likely ones the calmest.
+
+    On the streams that were fitted, a start that learned them by heart would look best.
+    """
+    try:
+        folds = _folds(_judged(streams), seed=0)
+    except ValueError:  # too little to be cut in two: fitted and judged on the same
+        folds = [(streams, streams)]
+    frames = sum(unseen.frames for _, unseen in folds)
+    judged = []
+    for start in STARTS:
+        nll, flips_ = 0.0, 0.0
+        for known, unseen in folds:
+            answer = fit_nll(known, start)[0].run(unseen.z, unseen.u)
+            nll += unseen.nll(answer) * unseen.frames / frames
+            flips_ += float(_counts(unseen, answer).excess_flips)
+        judged.append((nll, flips_))
+    least = min(nll for nll, _ in judged)
+    likely = [index for index, (nll, _) in enumerate(judged) if nll <= least + AS_LIKELY]
+    return STARTS[min(likely, key=lambda index: judged[index][1])]
 
 
 def _delay(streams: Labelled, setting: Setting) -> float:
@@ -194,14 +216,11 @@ def lag(zeta: float, omega_n: float, fraction: float = 0.63) -> float:
 def _cross_validate(
     streams: Labelled, max_delay: float, rivals: Mapping[str, type[Filter]], seed: int, say: Progress
 ) -> tuple[Row, ...]:
-    """Two folds over the streams that have labels; a single one is cut into two."""
-    streams = streams.rows(np.flatnonzero((streams.labels >= 0).any(-1)))
-    streams = streams if len(streams.z) > 1 else _halves(streams)
-    fold = np.random.default_rng(seed).permutation(len(streams.z)) % 2
+    """Everybody on streams that they were not fitted on, in two folds."""
     parts: dict[str, list[np.ndarray]] = {}
     jobs = 2 * (1 + len(rivals))
-    for side in (0, 1):
-        known, unseen = streams.rows(fold == side), streams.rows(fold != side)
+    folds = _folds(_judged(streams), seed)
+    for side, (known, unseen) in enumerate(folds):
         say((1 + side * (1 + len(rivals))) / (jobs + 1), "cross-validating attentive memory")
         parts.setdefault("attentive memory", []).append(_choose(known, max_delay).run(unseen.z, unseen.u))
         parts.setdefault("off", []).append(unseen.z)
@@ -209,8 +228,25 @@ def _cross_validate(
             say((2 + index + side * (1 + len(rivals))) / (jobs + 1), f"cross-validating {name}")
             filter_, temperature = _tuned(kind, known, max_delay, seed)
             parts.setdefault(kind.NAME, []).append(filter_.run(unseen.z)[0] / temperature)
-    order = np.concatenate([np.flatnonzero(fold != side) for side in (0, 1)])
-    return tuple(_row(name, streams.rows(order), np.concatenate(answers)) for name, answers in parts.items())
+    whole = _joined([unseen for _, unseen in folds])
+    return tuple(_row(name, whole, np.concatenate(answers)) for name, answers in parts.items())
+
+
+def _judged(streams: Labelled) -> Labelled:
+    """The streams that have labels; a single one is cut into two."""
+    streams = streams.rows(np.flatnonzero((streams.labels >= 0).any(-1)))
+    return streams if len(streams.z) > 1 else _halves(streams)
+
+
+def _folds(streams: Labelled, seed: int) -> list[tuple[Labelled, Labelled]]:
+    """Twice (known, unseen): either half of the streams stands on either side once."""
+    fold = np.random.default_rng(seed).permutation(len(streams.z)) % 2
+    return [(streams.rows(fold == side), streams.rows(fold != side)) for side in (0, 1)]
+
+
+def _joined(parts: list[Labelled]) -> Labelled:
+    z, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("z", "labels"))
+    return Labelled(z, labels, None if parts[0].u is None else np.concatenate([part.u for part in parts]))
 
 
 def _halves(streams: Labelled) -> Labelled:

@@ -21,7 +21,7 @@ from knob_core.settings import Settings, from_toml, to_toml
 
 WEIGHTS = Attentive(
     a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3, carry=0.7,
-    u_mean=0.4, u_scale=0.8,
+    clip=0.02, u_mean=0.4, u_scale=0.8,
 )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ def by_hand(z: np.ndarray, u: np.ndarray, zeta: float, omega_n: float, w: Attent
         both = (1 - w.eps) ** 2
         return -np.log(len(m) * both * softmax(m / w.tau) @ softmax(frame / w.tau) + 1 - both)
 
+    z = np.array([w.tau * np.log((1 - w.clip) * softmax(frame / w.tau) + w.clip / len(frame)) for frame in z])
     m, v, n, evidence, answers, gates = z[0].copy(), np.zeros(len(z[0])), 0.0, 0.0, [], []
     for frame, command in zip(z, (u - w.u_mean) / w.u_scale, strict=True):
         p = softmax(frame / w.tau)
@@ -248,6 +249,21 @@ def test_the_runtime_is_the_batch_for_gated_and_for_wrapped_models() -> None:
         np.testing.assert_allclose(answer.g, wanted.g[:, t], atol=1e-9)
         assert (answer.t_eff >= 1).all()
         assert (answer.csr <= 1).all()
+
+
+def test_with_a_clip_one_surely_wrong_frame_does_not_cost_many_right_ones() -> None:
+    """Good frames, and a wild one among them: without the clip the memory is wrong for many frames after it."""
+    z = np.tile([4.0, 0.0, 0.0], (1, 40, 1))
+    z[:, 10] = [0.0, 400.0, 0.0]
+    weights = Attentive(a=0.0, b=0.0)
+    wrong = [
+        (weights.run_logits(z, 1.0, 0.8).z.argmax(-1) != 0).sum()
+        for weights in (weights, replace(weights, tau=1.0, clip=0.01))
+    ]
+    assert wrong[0] >= 5 and wrong[1] == 0
+    clipped = replace(weights, tau=1.0, clip=0.01).clipped(z)
+    assert clipped.max() - clipped.min() <= np.log(1 + 3 * 0.99 / 0.01) + 1e-9
+    assert weights.clipped(z) is z
 
 
 def test_settings_carry_weights_that_come_before_the_models_own() -> None:

@@ -70,18 +70,47 @@ def test_a_looser_limit_never_fits_worse() -> None:
     assert all(one.nll <= one.nll_before for one in fits)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("apart, taken", [(0.5, 1), (2.0, 0)])
-def test_of_equally_likely_fits_the_calmest_is_taken(monkeypatch: pytest.MonkeyPatch, apart: float, taken: int) -> None:
+def test_of_equally_likely_starts_the_calmest_is_taken(
+    monkeypatch: pytest.MonkeyPatch, apart: float, taken: int
+) -> None:
     """The likeliest follows every frame; the other one holds still, and is less likely by so many tolerances."""
-    labels = np.zeros((1, 100), int)
-    z = np.where(np.arange(100)[None, :, None] % 10 == 9, [-1.0, 1.0], [1.0, -1.0])
-    fits = [(fitting.INSTANT, 0.3), (Setting(1.0, 0.2, Attentive(a=0.0, b=0.0)), 0.3 + apart * fitting.AS_LIKELY)]
-    monkeypatch.setattr(fitting, "STARTS", (0, 1))
-    monkeypatch.setattr(
-        fitting, "fit_nll", lambda streams, start, names=(): fits[start] if start in (0, 1) else (start, 9.0)
-    )
-    assert fitting._pool(Labelled(z, labels))[0] == fits[taken]
+    labels = np.zeros((2, 100), int)
+    z = np.tile(np.where(np.arange(100)[None, :, None] % 10 == 9, [-1.0, 1.0], [1.0, -1.0]), (2, 1, 1))
+    starts = (fitting.INSTANT, Setting(1.0, 0.2, Attentive(a=0.0, b=0.0)))
+    apart *= fitting.AS_LIKELY
+    monkeypatch.setattr(fitting, "STARTS", starts)
+    monkeypatch.setattr(fitting, "fit_nll", lambda streams, start, names=(): (start, 0.3))
+    flipping = [(answer[..., 0] < 0).any() for answer in (start.run(z, None) for start in starts)]
+    assert flipping == [True, False]
+    monkeypatch.setattr(Labelled, "nll", lambda self, answer: 0.3 if (answer[..., 0] < 0).any() else 0.3 + apart)
+    assert fitting._best_start(Labelled(z, labels)) is starts[taken]
+
+
+def test_a_start_is_judged_by_streams_that_it_was_not_fitted_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One start learns its streams by heart, the other one learns little: the second one is taken."""
+    z, labels = changing(paths=6, frames=60)
+    by_heart, modest = Setting(1.0, 0.4, fitting.FROM), Setting(1.0, 0.5, fitting.FROM)
+    seen: list[bytes] = []
+
+    def fitted(streams: Labelled, start: Setting) -> tuple[Setting, float]:
+        seen[:] = [streams.z[row].tobytes() for row in range(len(streams.z))]
+        return start, 0.0
+
+    def nll(self: Labelled, answer: np.ndarray) -> float:
+        assert not any(row.tobytes() in seen for row in self.z)
+        quick = np.array_equal(answer, by_heart.run(self.z, None))
+        return 0.5 if quick else 0.4
+
+    monkeypatch.setattr(fitting, "STARTS", (by_heart, modest))
+    monkeypatch.setattr(fitting, "fit_nll", fitted)
+    monkeypatch.setattr(Labelled, "nll", nll)
+    assert fitting._best_start(Labelled(z, labels)) is modest
+
+
+def test_a_stretch_counts_once_however_long_it_is() -> None:
+    labels = np.array([[0, 0, 1, 1, 1, -1, 1, 0], [-1, 2, 2, 2, 2, 2, 2, 2]])
+    assert Labelled(np.zeros((2, 8, 3)), labels).stretches == 5  # 0, 1, 1 after what is unknown, 0; 2
 
 
 def test_where_nothing_helps_it_says_so_and_stays_off() -> None:
@@ -138,14 +167,20 @@ def test_a_command_is_used_where_there_is_one() -> None:
     assert with_u.settings.weights.u_mean == pytest.approx(u.mean())
 
 
-def test_the_likelihood_has_a_slope_of_zero_where_it_ends() -> None:
+def test_likelihood_and_prior_together_have_a_slope_of_zero_where_the_fit_ends() -> None:
     z, labels = changing(5)
-    streams = Labelled(z, labels)
-    best, nll = fit_nll(streams, Setting(1.0, 0.4, Attentive(a=0.0, b=2.0)), ("omega_n", "t_0"), iterations=200)
+    streams, start = Labelled(z, labels), Setting(1.0, 0.4, Attentive(a=0.0, b=2.0))
+
+    def cost(setting: Setting) -> float:
+        away = np.log(setting.omega_n / start.omega_n) ** 2 + setting.weights.t_0**2
+        return streams.nll(setting.run(z, None)) + away / (2 * streams.stretches)
+
+    best, nll = fit_nll(streams, start, ("omega_n", "t_0"), iterations=200)
+    assert nll == streams.nll(best.run(z, None)) < streams.nll(start.run(z, None))
     for name in ("omega_n", "t_0"):
         for factor in (0.97, 1.03):
             moved = best.put(**{name: best.get(name) * factor})
-            assert streams.nll(moved.run(z, None)) >= nll - 1e-5
+            assert cost(moved) >= cost(best) - 1e-6
 
 
 def test_lag_is_the_frames_of_a_step() -> None:
