@@ -43,7 +43,7 @@ STARTS = (
     Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
     Setting(1.0, 0.8, replace(FROM, b=0.0, brake=0.0)),  # plain memory: nothing turns omega_n
 )
-AS_LIKELY = 0.003  # nats between starts that do equally well: the calmest of them is taken
+AS_LIKELY = 0.001  # nats between starts that do equally well: the calmest of them is taken
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
