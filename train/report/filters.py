@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from knob_core.rivals import RIVALS, WITH_COMMAND
+from train.outside.contenders import DEFAULT, FITTED, OFF
 from train.report.result_set import Results, markdown, number
 
 FILE, HOME_FILE, SURFACE_FILE = "change_filters", "change_home", "memory_surface"
@@ -128,6 +129,18 @@ def outside(results: Results) -> str:
         for row in results[OUTSIDE_FILE].itertuples()
     ]  # fmt: skip
     return markdown(["", "NLL", "accuracy %", "excess flips", "delay", "confident errors"], lines)
+
+
+def outside_verdict(results: Results) -> str:
+    """Ours after `fit` less the best rival, for each of those models."""
+    sentences = []
+    for model, frame in results[OUTSIDE_FILE].groupby("model", sort=False):
+        named = frame.set_index("contender")
+        ours, rivals = named.loc[FITTED], named.drop([OFF, DEFAULT, FITTED])
+        nll, accuracy = ours.nll - rivals.nll.min(), 100 * (ours.accuracy - rivals.accuracy.max())
+        size = f"{ours.streams} streams of {ours.frames} frames to measure"
+        sentences.append(f"{model}: NLL {nll:+.4f}, accuracy {accuracy:+.2f} points ({size})")
+    return f"Attentive memory after `fit` less the best rival in each: {'; '.join(sentences)}."
 
 
 def unfitted(results: Results) -> str:
@@ -304,7 +317,7 @@ def section(results: Results, figure: str) -> list[str]:
             parts += [f"Knob-ODE, {kind}: {KINDS[kind]} (60 streams a seed):", table(results, "knob-ode", kind)]
     if _there(results, OUTSIDE_FILE):
         parts += ["Pretrained classifiers of others, half of the streams to fit on and half to measure "
-                  "(`python -m train.outside`):", outside(results)]  # fmt: skip
+                  "(`python -m train.outside`):", outside(results), outside_verdict(results)]  # fmt: skip
     if _there(results, UNFITTED_FILE):
         parts += ["The same classifiers with the default weights at the home setting, fitted to none of them "
                   "(`python -m train.outside.unfitted`; mixed: a cut every 40 frames, fast: every 15):",
