@@ -35,6 +35,7 @@ CHOSEN_ON = "mixed"  # kind of stream
 PROMPT = 1.0  # frames of mean delay at home
 CALM, ALERT = -8.0, 3.0  # where a is looked for
 ANSWER = ("t_0", "eye")
+KNOBS = ("zeta", "omega_n")
 ZETAS = tuple(np.geomspace(0.2, 3.0, 9))
 OMEGAS = tuple(np.geomspace(0.05, 3.0, 13))  # rad/frame
 
@@ -64,7 +65,7 @@ def fit(streams: Mapping[str, Streams], tuned: Tuned) -> Found:
     known = streams[CHOSEN_ON]
     weights, labelled = filter_.weights, _labelled(known, filter_.weights)
     at_home = Setting(HOME.zeta, HOME.omega_n, replace(weights, a=prompt(known, labelled, weights)))
-    home, _ = fit_nll(labelled, at_home, ANSWER)
+    home, _ = fit_nll(labelled, at_home, ANSWER, observations=labelled.frames)
     return Found(home.weights, {kind: learn(_labelled(part, weights), home) for kind, part in streams.items()})
 
 
@@ -76,7 +77,7 @@ def learn(labelled: Labelled, home: Setting) -> Learned:
 
     surface = [(zeta, omega_n, nll(zeta, omega_n)) for zeta in ZETAS for omega_n in OMEGAS]
     zeta, omega_n, _ = min(surface, key=lambda entry: entry[2])
-    best, lowest = fit_nll(labelled, home.put(zeta=zeta, omega_n=omega_n), ("zeta", "omega_n"), iterations=200)
+    best, lowest = fit_nll(labelled, home.put(zeta=zeta, omega_n=omega_n), KNOBS, 200, labelled.frames)
     return Learned(best.zeta, best.omega_n, lowest, surface)
 
 

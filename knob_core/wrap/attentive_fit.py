@@ -3,7 +3,8 @@
 min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3, eye, carry, clip) of  mean NLL + |x - x_0|^2 / (2 n)
 x are the parameters on a scale of order one (logs of what is positive); the second term is a standard normal prior
 around the start. n is the number of stretches of one class: frames of one content err alike, so a stretch counts as
-one observation, however long it is. Slopes by differences: an evaluation is one compiled run.
+one observation, however long it is; a caller with streams in plenty may count frames. Slopes by differences: an
+evaluation is one compiled run.
 """
 
 from __future__ import annotations
@@ -86,15 +87,22 @@ def names(streams: Labelled) -> tuple[str, ...]:
 
 
 def fit_nll(
-    streams: Labelled, start: Setting, fitted: Sequence[str] | None = None, iterations: int = 60
+    streams: Labelled,
+    start: Setting,
+    fitted: Sequence[str] | None = None,
+    iterations: int = 60,
+    observations: int | None = None,
 ) -> tuple[Setting, float]:
-    """The best setting near `start`, and its NLL; only the parameters named are moved."""
+    """The best setting near `start`, and its NLL; only the parameters named are moved.
+
+    `observations` is the n that the prior is set against: the stretches, unless told otherwise.
+    """
     from scipy.optimize import minimize
 
     fitted = names(streams) if fitted is None else tuple(fitted)
     x_0 = np.array([_inside(start.get(name), name) for name in fitted])
     bounds = [tuple(_scaled(limit, name) for limit in LIMITS[name]) for name in fitted]
-    strength = 0.5 / streams.stretches
+    strength = 0.5 / (observations or streams.stretches)
 
     def cost(x: Floats) -> float:
         return streams.nll(_at(start, fitted, x).run(streams.z, streams.u)) + strength * float((x - x_0) @ (x - x_0))

@@ -108,6 +108,14 @@ def test_a_start_is_judged_by_streams_that_it_was_not_fitted_on(monkeypatch: pyt
     assert fitting._best_start(Labelled(z, labels)) is modest
 
 
+def test_the_prior_weighs_less_where_more_is_counted() -> None:
+    z, labels = changing(5)
+    streams, start = Labelled(z, labels), Setting(1.0, 0.4, Attentive(a=0.0, b=2.0))
+    by_stretches, by_frames = (fit_nll(streams, start, ("t_0",), observations=n) for n in (None, streams.frames))
+    assert by_frames[1] < by_stretches[1]  # nearer to the lowest NLL
+    assert by_frames[0].weights.t_0 > by_stretches[0].weights.t_0 > 0  # and further from the start
+
+
 def test_a_stretch_counts_once_however_long_it_is() -> None:
     labels = np.array([[0, 0, 1, 1, 1, -1, 1, 0], [-1, 2, 2, 2, 2, 2, 2, 2]])
     assert Labelled(np.zeros((2, 8, 3)), labels).stretches == 5  # 0, 1, 1 after what is unknown, 0; 2
