@@ -225,6 +225,7 @@ def test_two_processes_do_not_train_one_run(tmp_path: Path) -> None:
     try:
         while not (folder / "state.safetensors").exists():
             time.sleep(0.05)
+        os.kill(pid, signal.SIGSTOP)  # at work for as long as the second one needs to find out
         with pytest.raises(OSError, match=f"process {pid} trains in .*knob-ode-s0; wait for it"):
             tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)
     finally:
