@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -119,18 +120,19 @@ def test_three_gates_three_fits_and_reset_mode_at_the_trained_knobs(tmp_path: Pa
 def test_kill_9_anywhere_changes_no_bit(tmp_path: Path, uncut: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_SECONDS", 0.05)  # states within epochs too
     rng, kills = random.Random(0), 0
-    for _ in range(60):
-        pid = in_a_child(lambda: slowly(tmp_path))
-        if kills < 12:
-            time.sleep(rng.uniform(0.05, 0.6))
-            os.kill(pid, signal.SIGKILL)
-        _, status = os.waitpid(pid, 0)
-        kills += os.WIFSIGNALED(status)
-        if not os.WIFSIGNALED(status):
-            assert os.waitstatus_to_exitcode(status) == 0
-            break
-    assert kills >= 10
-    assert equal(load_file(tmp_path / "pocket" / "knob-ode-s0" / "final.safetensors"), uncut)
+    while kills < 12:  # a fast machine may end a run before that: then another one is begun
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        while True:
+            pid = in_a_child(lambda: slowly(folder))  # noqa: B023 (called at once)
+            if kills < 12:
+                time.sleep(rng.uniform(0.05, 0.6))
+                os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+            if not os.WIFSIGNALED(status):
+                break
+            kills += 1
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert equal(load_file(folder / "pocket" / "knob-ode-s0" / "final.safetensors"), uncut)
 
 
 @pytest.mark.slow
