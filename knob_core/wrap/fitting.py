@@ -5,7 +5,7 @@
     print(found); stream = KnobStream(wrap.classifier(model), settings=found.settings)
 
 Attentive memory's weights, both knobs and a temperature are fitted together by the likelihood (`attentive_fit`) from
-one of several starts: the one that does best on streams it was not fitted on, of those that do as well the calmest.
+a general start, or from another one that does clearly better on streams it was not fitted on.
 Faster settings are made from it by turning omega_n up; of all of them the likeliest that keeps the limit is taken, so a
 looser limit never fits worse. Cross-validation sets it beside "off" and beside plain filters: where it does not beat
 "off" on streams it has not seen, "off" is what comes back.
@@ -36,14 +36,15 @@ from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
 from knob_core.wrap.command import Command, observe
 
 FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3, clip=1e-3)
-STARTS = (
+GENERAL = Setting(1.3, 0.6, replace(FROM, d=1.0, tau=1.2, t_0=-0.6, t_3=0.3, eye=0.1))  # sure frames count more
+OTHERS = (
     Setting(1.0, 0.4, FROM),
     Setting(1.0, 1.5, FROM),
     Setting(2.0, 0.1, replace(FROM, b=1.0)),
     Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
     Setting(1.0, 0.8, replace(FROM, b=0.0, brake=0.0)),  # plain memory: nothing turns omega_n
 )
-AS_LIKELY = 0.001  # nats between starts that do equally well: the calmest of them is taken
+CLEARLY = 2.0  # standard errors by which another start must do better than the general one
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
@@ -166,26 +167,32 @@ def _pool(streams: Labelled) -> list[tuple[Setting, float]]:
 
 
 def _best_start(streams: Labelled) -> Setting:
-    """The start whose fits to one half of the streams are likeliest on the other; of equally likely ones the calmest.
+    """The general start, or another whose fits to one half of the streams do clearly better on the other half.
 
-    On the streams that were fitted, a start that learned them by heart would look best.
+    On the streams that were fitted, a start that learned them by heart would look best; and of several that do about
+    as well, the luckiest is not the best.
     """
     try:
         folds = _folds(_judged(streams), seed=0)
-    except ValueError:  # too little to be cut in two: fitted and judged on the same
-        folds = [(streams, streams)]
-    frames = sum(unseen.frames for _, unseen in folds)
-    judged = []
-    for start in STARTS:
-        nll, flips_ = 0.0, 0.0
-        for known, unseen in folds:
-            answer = fit_nll(known, start)[0].run(unseen.z, unseen.u)
-            nll += unseen.nll(answer) * unseen.frames / frames
-            flips_ += float(_counts(unseen, answer).excess_flips)
-        judged.append((nll, flips_))
-    least = min(nll for nll, _ in judged)
-    likely = [index for index, (nll, _) in enumerate(judged) if nll <= least + AS_LIKELY]
-    return STARTS[min(likely, key=lambda index: judged[index][1])]
+    except ValueError:  # too little to be cut in two
+        return GENERAL
+    general = _nll_on_unseen(folds, GENERAL)
+    found, least = GENERAL, 0.0
+    for start in OTHERS:
+        better = general - _nll_on_unseen(folds, start)  # (R,) nats
+        clearly = CLEARLY * better.std(ddof=1) / math.sqrt(len(better))
+        if better.mean() > max(least, clearly):
+            found, least = start, float(better.mean())
+    return found
+
+
+def _nll_on_unseen(folds: list[tuple[Labelled, Labelled]], start: Setting) -> np.ndarray:
+    """Of every stream (R,), fold after fold, by the fit that did not see it."""
+    each = []
+    for known, unseen in folds:
+        answer = fit_nll(known, start)[0].run(unseen.z, unseen.u)
+        each += [unseen.rows(np.array([row])).nll(answer[row : row + 1]) for row in range(len(answer))]
+    return np.array(each)
 
 
 def _delay(streams: Labelled, setting: Setting) -> float:

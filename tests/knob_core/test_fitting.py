@@ -70,21 +70,29 @@ def test_a_looser_limit_never_fits_worse() -> None:
     assert all(one.nll <= one.nll_before for one in fits)
 
 
-@pytest.mark.parametrize("apart, taken", [(0.5, 1), (2.0, 0)])
-def test_of_equally_likely_starts_the_calmest_is_taken(
-    monkeypatch: pytest.MonkeyPatch, apart: float, taken: int
+@pytest.mark.parametrize("gains, taken", [([0.3, 0.2, 0.3, 0.2], 1), ([0.9, -0.1, 0.3, -0.1], 0), ([-0.2] * 4, 0)])
+def test_another_start_is_taken_where_it_is_clearly_better(
+    monkeypatch: pytest.MonkeyPatch, gains: list[float], taken: int
 ) -> None:
-    """The likeliest follows every frame; the other one holds still, and is less likely by so many tolerances."""
-    labels = np.zeros((2, 100), int)
-    z = np.tile(np.where(np.arange(100)[None, :, None] % 10 == 9, [-1.0, 1.0], [1.0, -1.0]), (2, 1, 1))
-    starts = (fitting.INSTANT, Setting(1.0, 0.2, Attentive(a=0.0, b=0.0)))
-    apart *= fitting.AS_LIKELY
-    monkeypatch.setattr(fitting, "STARTS", starts)
-    monkeypatch.setattr(fitting, "fit_nll", lambda streams, start, names=(): (start, 0.3))
-    flipping = [(answer[..., 0] < 0).any() for answer in (start.run(z, None) for start in starts)]
-    assert flipping == [True, False]
-    monkeypatch.setattr(Labelled, "nll", lambda self, answer: 0.3 if (answer[..., 0] < 0).any() else 0.3 + apart)
-    assert fitting._best_start(Labelled(z, labels)) is starts[taken]
+    """The other one is likelier by so many nats on each of four streams: in all, in some by luck, in none."""
+    z, labels = np.zeros((4, 10, 2)), np.zeros((4, 10), int)
+    z[:, :, 0] = np.arange(1.0, 5.0)[:, None]  # tells which stream it is
+    other = Setting(1.0, 0.2, Attentive(a=0.0, b=0.0))
+    monkeypatch.setattr(fitting, "OTHERS", (other,))
+    monkeypatch.setattr(fitting, "fit_nll", lambda streams, start: (start, 0.0))
+    monkeypatch.setattr(Setting, "run", lambda self, z, u: z * (1.0 if self is other else -1.0))
+
+    def nll(self: Labelled, answer: np.ndarray) -> float:
+        (stream,) = self.z[:, 0, 0].astype(int)  # one at a time
+        return 1.0 - (gains[stream - 1] if answer[0, 0, 0] > 0 else 0.0)
+
+    monkeypatch.setattr(Labelled, "nll", nll)
+    assert fitting._best_start(Labelled(z, labels)) is (fitting.GENERAL, other)[taken]
+
+
+def test_too_little_to_be_cut_in_two_is_fitted_from_the_general_start() -> None:
+    z, labels = np.zeros((1, 3, 2)), np.zeros((1, 3), int)
+    assert fitting._best_start(Labelled(z, labels)) is fitting.GENERAL
 
 
 def test_a_start_is_judged_by_streams_that_it_was_not_fitted_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +110,8 @@ def test_a_start_is_judged_by_streams_that_it_was_not_fitted_on(monkeypatch: pyt
         quick = np.array_equal(answer, by_heart.run(self.z, None))
         return 0.5 if quick else 0.4
 
-    monkeypatch.setattr(fitting, "STARTS", (by_heart, modest))
+    monkeypatch.setattr(fitting, "GENERAL", by_heart)
+    monkeypatch.setattr(fitting, "OTHERS", (modest,))
     monkeypatch.setattr(fitting, "fit_nll", fitted)
     monkeypatch.setattr(Labelled, "nll", nll)
     assert fitting._best_start(Labelled(z, labels)) is modest
