@@ -16,10 +16,12 @@ import numpy as np
 from knob_core import gate, metrics
 from knob_core._arrays.compiled import compiled
 from knob_core.memories._attentive_loops import (
+    FLOOR,
     KEPT,
     LARGEST_SCALE,
     Weights,
     certainty,
+    pooled,
     scale_of,
     shared_answer,
     turned_by,
@@ -73,7 +75,7 @@ def attend_numpy(
     turn = w._replace(a=0.0, c=0.0, d=0.0, t_0=0.0, t_2=1.0, eye=0.0)  # they are in the other arguments
     for lane in range(len(zeta)):
         state = np.zeros((len(z), z.shape[2] + 1, 2))
-        state[:, :-1, 0] = z[:, 0]
+        state[:, :-1, 0] = pooled(z[:, 0], w.bend)
         answer, g = np.empty_like(z), np.empty(labels.shape)
         attend(z, warmth, still, zeta[lane] * one, omega_n[lane] * turned, one, turn, state, answer, g)
         if w.eye > 0:
@@ -139,6 +141,15 @@ def _exponentials(m: np.ndarray, top: np.ndarray, sharp: float, e: np.ndarray, t
 
 
 @compiled(fma=True)
+def _logits_of(m: np.ndarray, bend: float, seen: np.ndarray) -> None:
+    """Fill seen (K, L) with the logits of a pooled memory m (K, L)."""
+    for i in range(len(m)):
+        for j in range(m.shape[1]):
+            p = 1 + bend * m[i, j]
+            seen[i, j] = _log(p if p > FLOOR else FLOOR) / bend
+
+
+@compiled(fma=True)
 def _overlap(e: np.ndarray, p: np.ndarray, x: np.ndarray) -> None:
     """Fill x (L,) with sum e p over the classes, e (K, L) and p (K,)."""
     for j in range(len(x)):
@@ -156,8 +167,9 @@ def attend_lanes(
 ) -> None:  # fmt: skip
     streams, frames, classes = z.shape
     lanes = len(zeta)
-    _, b, _, _, sharp, informative, _, t_1, _, t_3, brake, eye, carry = w
+    _, b, _, _, sharp, informative, _, t_1, _, t_3, brake, eye, carry, bend = w
     m, v, e = np.empty((classes, lanes)), np.empty((classes, lanes)), np.empty((classes, lanes))
+    seen_m = np.empty((classes, lanes)) if bend > 0 else m  # the memory's logits
     top, best = np.empty(lanes), np.empty(lanes)
     total, scale, n, evidence = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     k, h, double, cap = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
@@ -170,16 +182,18 @@ def attend_lanes(
     for r in range(streams):
         for i in range(classes):
             for j in range(lanes):
-                m[i, j] = z[r, 0, i]
+                m[i, j] = math.expm1(bend * z[r, 0, i]) / bend if bend > 0 else z[r, 0, i]
                 v[i, j] = 0.0
+        if bend > 0:
+            _logits_of(m, bend, seen_m)
         for j in range(lanes):
             n[j] = 0.0
             evidence[j] = 0.0
-            top[j] = z[r, 0, 0]
+            top[j] = seen_m[0, j]
         for i in range(classes):
             for j in range(lanes):
-                top[j] = m[i, j] if m[i, j] > top[j] else top[j]
-        _exponentials(m, top, sharp, e, total)
+                top[j] = seen_m[i, j] if seen_m[i, j] > top[j] else top[j]
+        _exponentials(seen_m, top, sharp, e, total)
         for t in range(frames):
             # evidence of a change: x = K informative <p_m, p_z> + 1 - informative, l = max(0, carry l - log x)
             _overlap(e, p_z[r, t], x)
@@ -199,7 +213,7 @@ def attend_lanes(
                 top[j] = -math.inf
                 best[j] = 0.0
             for i in range(classes):
-                now = z[r, t, i]
+                now = math.expm1(bend * z[r, t, i]) / bend if bend > 0 else z[r, t, i]
                 for j in range(lanes):
                     off = now - m[i, j]
                     m[i, j] += k[j] * (v[i, j] + h[j] * off)
@@ -208,8 +222,12 @@ def attend_lanes(
                     larger = m[i, j] > top[j]
                     best[j] = float(i) if larger else best[j]
                     top[j] = m[i, j] if larger else top[j]
-            # softmax(m / tau), for the conflict that is left and for the next frame
-            _exponentials(m, top, sharp, e, total)
+            # softmax of the memory's logits / tau, for the conflict that is left and for the next frame
+            if bend > 0:
+                _logits_of(m, bend, seen_m)
+                for j in range(lanes):
+                    top[j] = seen_m[int(best[j]), j]
+            _exponentials(seen_m, top, sharp, e, total)
             for j in range(lanes):
                 scale[j] = 0.0
             if t_1 != 0:
@@ -229,7 +247,7 @@ def attend_lanes(
                 found[j] = 0.0
             for i in range(classes):
                 for j in range(lanes):
-                    own[i, j] = _exp((m[i, j] - top[j]) * scale[j])
+                    own[i, j] = _exp((seen_m[i, j] - top[j]) * scale[j])
                     found[j] += own[i, j]
             for j in range(lanes):
                 predicted[r, t, j] = int(best[j])
@@ -271,7 +289,7 @@ def attend_lanes(
                         nll[j] -= log_p if log_p > LEAST else LEAST
                 else:
                     for j in range(lanes):
-                        log_p = (m[true, j] - top[j]) * scale[j] - _log(found[j])
+                        log_p = (seen_m[true, j] - top[j]) * scale[j] - _log(found[j])
                         nll[j] -= log_p if log_p > LEAST else LEAST
 
 

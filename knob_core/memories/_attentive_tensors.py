@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from knob_core._arrays.checks import namespace
-from knob_core.memories._attentive_loops import KEPT, LARGEST_SCALE, Weights
+from knob_core.memories._attentive_loops import FLOOR, KEPT, LARGEST_SCALE, Weights
 from knob_core.memories.base import Remembered
 
 if TYPE_CHECKING:
@@ -20,25 +20,36 @@ LARGEST_EXPONENT = 80.0  # exp of it is finite in single precision, and more tha
 OPEN = 1e-6  # where 1 - g is smaller, the memory has no share that single precision could show
 
 
-def start(z: Tensor) -> Tensor:
+def start(z: Tensor, bend: float = 0.0) -> Tensor:
     """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
     xp = namespace(z)
-    m = xp.cat([z, xp.zeros_like(z[:, :1])], 1)  # (N, K + 1), the last for n and l
+    m = xp.cat([pooled(z, bend), xp.zeros_like(z[:, :1])], 1)  # (N, K + 1), the last for n and l
     return xp.stack([m, xp.zeros_like(m)], -1)
 
 
 def clipped(z: Tensor, sharp: float, clip: float) -> Tensor:
     """log[(1 - clip) softmax(z sharp) + clip / K] / sharp, of logits z (N, K)."""
     xp = namespace(z)
-    return xp.log((1 - clip) * xp.softmax(z * sharp, -1) + clip / z.shape[-1]) / sharp
+    p = (1 - clip) * xp.softmax(z * sharp, -1) + clip / z.shape[-1]
+    return xp.log(p.clamp(min=xp.finfo(z.dtype).tiny)) / sharp
 
 
-def _change(m: Tensor, p_z: Tensor, w: Weights) -> Tensor:
-    """x (N,) of memory m (N, K) and a frame's p_z (N, K)."""
-    xp = namespace(m)
-    overlap = (xp.softmax(m * w.sharp, -1) * p_z).sum(-1)
-    ratio = m.shape[-1] * w.informative * overlap + (1 - w.informative)
-    return -xp.log(ratio.clamp(min=xp.finfo(m.dtype).tiny))
+def pooled(z: Tensor, bend: float) -> Tensor:
+    """(exp(bend z) - 1) / bend, what the memory takes the mean of; with bend 0, z itself."""
+    return (namespace(z).exp(bend * z) - 1) / bend if bend > 0 else z
+
+
+def logits_of(m: Tensor, bend: float) -> Tensor:
+    """The inverse of `pooled`."""
+    return namespace(m).log((1 + bend * m).clamp(min=FLOOR)) / bend if bend > 0 else m
+
+
+def _change(seen: Tensor, p_z: Tensor, w: Weights) -> Tensor:
+    """x (N,) of the memory's logits (N, K) and a frame's p_z (N, K)."""
+    xp = namespace(seen)
+    overlap = (xp.softmax(seen * w.sharp, -1) * p_z).sum(-1)
+    ratio = seen.shape[-1] * w.informative * overlap + (1 - w.informative)
+    return -xp.log(ratio.clamp(min=xp.finfo(seen.dtype).tiny))
 
 
 def _certainty(x: Tensor) -> Tensor:
@@ -64,25 +75,26 @@ def attend(
     xp = namespace(z)
     m, v, n, evidence = state[:, :-1, 0], state[:, :-1, 1], state[:, -1, 0], state[:, -1, 1]
     p_z = xp.softmax(z * w.sharp, -1)
-    evidence = (w.carry * evidence + _change(m, p_z, w)).clamp(min=0.0)
+    evidence = (w.carry * evidence + _change(logits_of(m, w.bend), p_z, w)).clamp(min=0.0)
     drive = w.a + w.b * evidence + w.c * u + w.d * _certainty(z * w.sharp)
     turned = xp.exp(drive.clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT))  # (N,) omega / omega_n
     h = (0.5 * omega_n * dt * turned).clamp(max=zeta + (zeta * zeta + 1) ** 0.5)
     k = 2 / (1 / h + 2 * zeta + h)
     g = (k * h).clamp(max=1.0)
-    e = z - m
+    e = pooled(z, w.bend) - m
     after = m + k[:, None] * (v + h[:, None] * e)
     v = (1 - w.brake * g)[:, None] * (v + k[:, None] * (e - (2 * zeta + h)[:, None] * v))
     n = (1 - g) * n + 1
-    exponent = w.t_0 - w.t_1 * _change(after, p_z, w).clamp(min=0.0) + w.t_2 * u + w.t_3 * xp.log(n)
+    seen = logits_of(after, w.bend)
+    exponent = w.t_0 - w.t_1 * _change(seen, p_z, w).clamp(min=0.0) + w.t_2 * u + w.t_3 * xp.log(n)
     scale = xp.exp(exponent.clamp(-LARGEST_SCALE, LARGEST_SCALE))
     m_and_n = xp.cat([after, n[:, None]], 1)  # (N, K + 1)
     v_and_l = xp.cat([v, evidence[:, None]], 1)
-    answer = after * scale[:, None]
+    answer = seen * scale[:, None]
     if w.eye > 0:
         own_scale = xp.exp((w.t_0 + xp.zeros_like(n)).clamp(-LARGEST_SCALE, LARGEST_SCALE))
         answer = _shared(answer, z * own_scale[:, None], w.eye)
-    return Remembered(answer, g, xp.stack([m_and_n, v_and_l], -1), _memory_side(z, g, after), z)
+    return Remembered(answer, g, xp.stack([m_and_n, v_and_l], -1), _memory_side(z, g, seen), z)
 
 
 def _memory_side(z: Tensor, g: Tensor, after: Tensor) -> Tensor:

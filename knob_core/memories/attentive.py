@@ -1,20 +1,23 @@
 """Attentive memory: a frame that contradicts what has been seen turns the operator's own knob up.
 
-    z = the frame's fused logits, or, with a clip, tau log[(1 - clip) softmax(logits / tau) + clip / K]
-    p_m = softmax(m / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
+    z = the frame's fused logits, or, with a clip or a pool, tau log[(1 - clip) softmax(logits / tau) + clip / K]
+    y = z,  s = m,  or, with a pool,  y = (tau / pool) (exp(pool z / tau) - 1),  s its inverse at m
+    p_m = softmax(s / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
     x     = -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2]    a log Bayes factor: has the content changed?
     l    <- max(0, carry l + x)    evidence of a change
     omega = omega_n exp(a + few / (K-1) + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
-    h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = z - m
+    h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = y - m
     m <- m + k (v + h e),   v <- (1 - brake g) [v + k (e - (2 zeta + h) v)],   g = k h in (0, 1]
-    p = softmax(m exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = max(0, x) with the new m,   n <- (1 - g) n + 1
-    answer = (1 - s) p + s softmax(z exp(t_0)),   s = eye, or what keeps the memory's class on top if that is less
-so m' = g z + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
+    p = softmax(s exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = max(0, x) with the new m,   n <- (1 - g) n + 1
+    answer = (1 - f) p + f softmax(z exp(t_0)),   f = eye, or what keeps the memory's class on top if that is less
+so m' = g y + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
 is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up. With
 carry contradiction adds up too: one odd frame does not open the gate, a second one does, and agreement takes evidence
 back. With a brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every
 cut. With an eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame
 disagrees. With a clip no frame is surer than that: one that is surely wrong does not cost many right ones.
+The pool says which mean of the frames' probabilities is remembered: 0 the geometric one, in which a frame that rules a
+class out has much to say, 1 the arithmetic one, in which it has no more to say than any other, or a power between.
 A frame that did not come brings no evidence, and what had been gathered is gone: the memory goes on to the last frame
 with l = 0.
 """
@@ -31,7 +34,7 @@ from knob_core import fusion, gaps
 from knob_core._arrays import checks as check
 from knob_core._arrays.checks import PerStream, namespace
 from knob_core.memories import _attentive_tensors as tensors
-from knob_core.memories._attentive_loops import Weights, attend, certainty, clipped, turned_by
+from knob_core.memories._attentive_loops import Weights, attend, certainty, clipped, logits_of, pooled, turned_by
 from knob_core.memories.base import Gap, Inputs, Memory, Remembered
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 LIMIT = 100.0  # no weight is larger in size
 RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT)}
-RANGES |= dict.fromkeys(("eps", "brake", "eye", "carry", "clip"), (0.0, 1.0))
+RANGES |= dict.fromkeys(("eps", "brake", "eye", "carry", "clip", "pool"), (0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Attentive(Memory):
     eye: float = 0.0  # share of the frame's own probabilities in the answer
     carry: float = 0.0  # share of the evidence that stays for the next frame
     clip: float = 0.0  # share of certainty that no frame is believed: each class keeps clip / K
+    pool: float = 0.0  # power of the mean of probabilities that is remembered: 0 geometric, 1 arithmetic
     few: float = 0.0  # how much more alert with few classes, where a doubtful frame contradicts little
     u_mean: float = 0.0  # of u_star
     u_scale: float = 1.0
@@ -105,12 +109,12 @@ class Attentive(Memory):
     def start(self, z: np.ndarray) -> np.ndarray:
         """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
         state = self.at_rest(*z.shape)
-        state[:, :-1, 0] = z
+        state[:, :-1, 0] = pooled(z, self.pool / self.tau)
         return state
 
     def clipped(self, z: np.ndarray) -> np.ndarray:
-        """Logits (..., K) as they enter the memory; without a clip, as they come."""
-        return clipped(z, 1 / self.tau, self.clip) if self.clip > 0 else z
+        """Logits (..., K) as they enter; without a clip and a pool, as they come."""
+        return clipped(z, 1 / self.tau, self.clip) if self.clip > 0 or self.pool > 0 else z
 
     def command(self, u_star: np.ndarray) -> np.ndarray:
         """u~, standardised."""
@@ -143,19 +147,19 @@ class Attentive(Memory):
         late = steps > 1
         if late.any():
             state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
-        before = state.copy()
         answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
         knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
         weights = self.weights(z.shape[-1])
         attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], weights, state, answer, g)
-        return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, before, state), z)
+        seen = logits_of(state[:, :-1, 0], weights.bend)
+        return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, seen), z)
 
     def frame(
         self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
     ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
-        z = tensors.clipped(z, 1 / self.tau, self.clip) if self.clip > 0 else z
-        state = namespace(z).where(seen[:, None, None], state, tensors.start(z))
+        z = tensors.clipped(z, 1 / self.tau, self.clip) if self.clip > 0 or self.pool > 0 else z
+        state = namespace(z).where(seen[:, None, None], state, tensors.start(z, self.pool / self.tau))
         return tensors.attend(z, u, zeta, omega_n, dt, self.weights(z.shape[-1]), state)
 
     def _coast(
@@ -168,7 +172,8 @@ class Attentive(Memory):
         z = self.clipped(fused(held))
         drive = self._alert(z.shape[-1]) + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
         omega = np.minimum(base * turned_by(drive), 2 * largest_h(damping) / dt[late])  # (n,)
-        moved = gaps.coast(z, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
+        y = pooled(z, self.pool / self.tau)
+        moved = gaps.coast(y, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1], self.brake)  # fmt: skip
         share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
         n = state[late, -1, 0]
@@ -184,7 +189,8 @@ class Attentive(Memory):
     def weights(self, classes: int) -> Weights:
         """As the loops take them, for so many classes."""
         turn, answer = (self._alert(classes), self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
-        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, self.brake, self.eye, self.carry)
+        rest = (self.brake, self.eye, self.carry, self.pool / self.tau)
+        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, *rest)
 
 
 # For a model that nobody fitted: at the home setting hardly slower than the model alone, whatever it is; calm where
@@ -207,8 +213,8 @@ def _gain(zeta: np.ndarray, h: np.ndarray) -> np.ndarray:
     return 2 * h / (1 / h + 2 * zeta + h)
 
 
-def _memory_side(z: np.ndarray, g: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """m + k v / (1 - g), the other side of the mix (N, K); the frame's own logits where the eye has it all."""
+def _memory_side(z: np.ndarray, g: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """What is mixed with z in the shares 1 - g and g to give the memory's logits (N, K); z where g is all."""
     rest = 1 - g
     open_wide = rest < 1e-9
-    return np.where(open_wide, z, (after[:, :-1, 0] - g * z) / np.where(open_wide, 1.0, rest))
+    return np.where(open_wide, z, (after - g * z) / np.where(open_wide, 1.0, rest))

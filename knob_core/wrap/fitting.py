@@ -35,14 +35,14 @@ from knob_core.tuning.search import minimise
 from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
 from knob_core.wrap.command import Command, observe
 
-FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3, clip=1e-3)
+FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3, clip=1e-3, pool=0.75)
 GENERAL = Setting(1.3, 0.6, replace(FROM, d=1.0, tau=1.2, t_0=-0.6, t_3=0.3, eye=0.1))  # sure frames count more
 OTHERS = (
     Setting(1.0, 0.4, FROM),
     Setting(1.0, 1.5, FROM),
     Setting(2.0, 0.1, replace(FROM, b=1.0)),
     Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
-    Setting(1.0, 0.8, replace(FROM, b=0.0, brake=0.0)),  # plain memory: nothing turns omega_n
+    Setting(1.0, 0.8, replace(FROM, b=0.0, brake=0.0, pool=0.0)),  # plain memory: nothing turns omega_n
 )
 CLEARLY = 2.0  # standard errors by which another start must do better than the general one
 FASTER = 1.35  # omega_n of one setting to the next

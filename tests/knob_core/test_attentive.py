@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from knob_core import metrics, wrap
+from knob_core import gate, metrics, wrap
 from knob_core.branches import Branches
 from knob_core.memories import Attentive, Gap, Inputs
-from knob_core.memories._attentive_loops import attend
+from knob_core.memories._attentive_loops import attend, logits_of
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml
 
 WEIGHTS = Attentive(
     a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3, carry=0.7,
-    clip=0.02, u_mean=0.4, u_scale=0.8,
+    clip=0.02, pool=0.6, u_mean=0.4, u_scale=0.8,
 )  # fmt: skip
 
 
@@ -49,19 +49,26 @@ def by_hand(z: np.ndarray, u: np.ndarray, zeta: float, omega_n: float, w: Attent
         both = (1 - w.eps) ** 2
         return -np.log(len(m) * both * softmax(m / w.tau) @ softmax(frame / w.tau) + 1 - both)
 
+    def of_probabilities(p: np.ndarray) -> np.ndarray:
+        return w.tau * (p**w.pool - 1) / w.pool
+
+    def logits(m: np.ndarray) -> np.ndarray:
+        return w.tau * np.log(np.maximum(1 + w.pool * m / w.tau, 1e-9)) / w.pool
+
     z = np.array([w.tau * np.log((1 - w.clip) * softmax(frame / w.tau) + w.clip / len(frame)) for frame in z])
-    m, v, n, evidence, answers, gates = z[0].copy(), np.zeros(len(z[0])), 0.0, 0.0, [], []
+    m, v, n, evidence, answers, gates = of_probabilities(softmax(z[0] / w.tau)), np.zeros(len(z[0])), 0.0, 0.0, [], []
     for frame, command in zip(z, (u - w.u_mean) / w.u_scale, strict=True):
         p = softmax(frame / w.tau)
         certain = 1 + (p * np.log(p)).sum() / np.log(len(p))
-        evidence = max(0.0, w.carry * evidence + change(m, frame))
+        evidence = max(0.0, w.carry * evidence + change(logits(m), frame))
         omega = omega_n * np.exp(w.a + w.b * evidence + w.c * command + w.d * certain)
         h = min(omega / 2, zeta + np.sqrt(zeta**2 + 1))
         k = 2 / (1 / h + 2 * zeta + h)
-        e = frame - m
+        e = of_probabilities(p) - m
         m, v = m + k * (v + h * e), (1 - w.brake * k * h) * (v + k * (e - (2 * zeta + h) * v))
         n = (1 - k * h) * n + 1
-        p_m = softmax(m * np.exp(w.t_0 - w.t_1 * max(0.0, change(m, frame)) + w.t_2 * command + w.t_3 * np.log(n)))
+        s, left = logits(m), max(0.0, change(logits(m), frame))
+        p_m = softmax(s * np.exp(w.t_0 - w.t_1 * left + w.t_2 * command + w.t_3 * np.log(n)))
         p_z, top = softmax(frame * np.exp(w.t_0)), int(m.argmax())
         shares = [(p_m[top] - p_m[j]) / (p_m[top] - p_m[j] + p_z[j] - p_z[top]) for j in np.flatnonzero(p_z > p_z[top])]
         share = min([w.eye, *(0.95 * tie for tie in shares)])
@@ -192,11 +199,11 @@ def test_the_eye_makes_the_answer_modest_and_leaves_its_class(seed: int, eye: fl
     assert (p.max(-1)[doubted[..., 0]] <= p_m.max(-1)[doubted[..., 0]] + 1e-12).all()
 
 
-def test_a_table_without_brake_and_eye_has_neither() -> None:
+def test_a_table_without_brake_eye_and_pool_has_none() -> None:
     """Files that were written before there were any: the answer is m with its temperature, as it was."""
-    table = {name: value for name, value in WEIGHTS.to_dict().items() if name not in ("brake", "eye")}
+    table = {name: value for name, value in WEIGHTS.to_dict().items() if name not in ("brake", "eye", "pool")}
     old = Attentive.from_dict(table)
-    assert (old.brake, old.eye) == (0.0, 0.0)
+    assert (old.brake, old.eye, old.pool) == (0.0, 0.0, 0.0)
     found = old.run(stream(), 0.7, 0.4)
     ratio = found.z[:, -1] / found.state[:, :-1, 0]
     np.testing.assert_allclose(ratio, ratio[:, :1] + np.zeros_like(ratio), rtol=1e-12)
@@ -207,14 +214,33 @@ def test_the_gate_is_the_share_of_the_eye() -> None:
     state = WEIGHTS.run(Inputs(*(x[:, :20] for x in frames)), 0.7, 0.4).state
     step = WEIGHTS.advance(one(frames, 20), Gap(one(frames, 19), np.ones(4), *np.zeros((2, 4), bool)), 0.7, 0.4, state)
     mixed = step.g[:, None] * step.z_eye + (1 - step.g[:, None]) * step.z_memory
-    np.testing.assert_allclose(mixed, step.state[:, :-1, 0], atol=1e-9)
+    np.testing.assert_allclose(mixed, logits_of(step.state[:, :-1, 0], WEIGHTS.pool / WEIGHTS.tau), atol=1e-9)
 
 
-@given(st.integers(0, 10**6), st.floats(0.05, 3), st.floats(1e-6, 50), st.floats(-20, 20), st.floats(0, 20))
+def test_a_pool_of_one_is_a_mean_of_probabilities() -> None:
+    """Nothing turns omega_n here, so it is the gate's own linear filter, of probabilities instead of logits."""
+    z = stream().z_static
+    found = Attentive(a=0.0, b=0.0, tau=1.3, pool=1.0, t_0=np.log(1 / 1.3)).run_logits(z, 1.2, 0.3)
+    p = metrics.softmax(z / 1.3)
+    start = np.stack([p[:, 0], np.zeros_like(p[:, 0])], -1)
+    mean, _ = gate.run(p, 1.2, 0.3, state=start, axis=1)
+    np.testing.assert_allclose(metrics.softmax(found.z), mean / mean.sum(-1, keepdims=True), atol=1e-12)
+
+
+def test_a_pool_near_zero_is_a_mean_of_logits() -> None:
+    near, at = (replace(WEIGHTS, pool=pool).run(stream(), 0.8, 0.3) for pool in (1e-7, 0.0))
+    np.testing.assert_allclose(near.z, at.z, atol=1e-5)
+    np.testing.assert_allclose(near.g, at.g, atol=1e-6)
+
+
+@given(
+    *(st.integers(0, 10**6), st.floats(0.05, 3), st.floats(1e-6, 50), st.floats(-20, 20), st.floats(0, 20)),
+    st.sampled_from((0.0, 0.3, 1.0)),
+)
 @effort(max_examples=60, deadline=None)
-def test_nothing_grows_without_bound(seed: int, zeta: float, omega_n: float, a: float, b: float) -> None:
+def test_nothing_grows_without_bound(seed: int, zeta: float, omega_n: float, a: float, b: float, pool: float) -> None:
     z = np.random.default_rng(seed).uniform(-1, 1, (3, 80, 4)) * 50
-    found = Attentive(a=a, b=b).run_logits(z, zeta, omega_n)
+    found = Attentive(a=a, b=b, pool=pool).run_logits(z, zeta, omega_n)
     assert np.isfinite(found.z).all()
     assert ((found.g > 0) & (found.g <= 1)).all()
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from knob_core.memories import OFF, PLAIN, Attentive, Gap, Inputs, _attentive_tensors
-from knob_core.memories._attentive_loops import Weights
+from knob_core.memories._attentive_loops import Weights, pooled
 
 WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3,
-                    carry=0.7, clip=0.02, few=0.5, u_mean=0.4, u_scale=0.8)  # fmt: skip
+                    carry=0.7, clip=0.02, pool=0.6, few=0.5, u_mean=0.4, u_scale=0.8)  # fmt: skip
 MEMORIES = {
     "off": OFF,
     "plain": PLAIN,
@@ -57,7 +57,8 @@ def test_each_stream_starts_at_its_own_first_frame() -> None:
     one = torch.ones(3, dtype=torch.float64)
     found = WEIGHTS.frame(now, torch.tensor([True, False, True]), one[0], 0.1 * one[0], one, state)
     z = now.g_now[1] * now.z_dyn[1] + (1 - now.g_now[1]) * now.z_static[1]
-    torch.testing.assert_close(found.state[1, :-1, 0].numpy(), WEIGHTS.clipped(z.numpy()))  # there already
+    there = pooled(WEIGHTS.clipped(z.numpy()), WEIGHTS.pool / WEIGHTS.tau)  # already
+    np.testing.assert_allclose(found.state[1, :-1, 0].numpy(), there)
     assert float(found.state[1, -1, 0]) == 1.0  # one frame was seen
     assert float((found.state[0, :-1, 0] - z).abs().max()) > 0.1
 

@@ -21,11 +21,12 @@ from knob_core.settings import Settings
 
 WEIGHTS = Attentive(
     a=0.25, b=2.15, c=0.98, d=0.5, tau=0.8, eps=0.0023, t_0=0.14, t_1=2.4, t_2=0.13, t_3=0.05, u_mean=0.45, u_scale=0.7,
-    brake=0.4, eye=0.15, carry=0.6, clip=0.03, few=0.7,
+    brake=0.4, eye=0.15, carry=0.6, clip=0.03, pool=0.4, few=0.7,
 )  # fmt: skip
 SETTINGS = {
     "attentive": Settings(weights=WEIGHTS),
     "attentive without brake and eye": Settings(weights=replace(WEIGHTS, brake=0.0, eye=0.0)),
+    "attentive without a pool": Settings(weights=replace(WEIGHTS, pool=0.0)),
     "attentive, as shipped without a fit": Settings(),
     "attentive at a temperature": Settings(weights=WEIGHTS, temperature=1.7),
     "attentive without eye at a temperature": Settings(weights=replace(WEIGHTS, eye=0.0), temperature=0.6),
