@@ -42,13 +42,15 @@ AT_HOME = ("cusum", "change-point", "hmm")  # beside ours at home, at the same d
 EVALUATIONS = 80
 
 
-def streams_of(checkpoints: Sequence[Path], split: str, sizes: dict[str, int], folder: Path, data: str | None) -> None:
+def streams_of(
+    checkpoints: Sequence[Path], split: str, sizes: dict[str, int], folder: Path, data: str | None, seed: int = 0
+) -> None:
     """Make what is missing."""
     for kind, size in sizes.items():
         missing = [path for path in checkpoints if not _file(folder, split, kind, path.stem).is_file()]
         if missing:
             asked = ["--checkpoint", *map(str, missing), "--split", split, "--kind", kind, "--streams", str(size)]
-            asked += ["--out", str(folder)] + (["--data", data] if data else [])
+            asked += ["--seed", str(seed), "--out", str(folder)] + (["--data", data] if data else [])
             _done(change_streams.main(asked))
 
 
@@ -77,7 +79,7 @@ def choose(args: argparse.Namespace) -> None:
 
 
 def measure(args: argparse.Namespace) -> None:
-    streams_of(args.checkpoints, "test", TEST, args.work, args.data)
+    streams_of(args.checkpoints, "test", TEST, args.work, args.data, args.seed)
     filters, ablations, home, groups = [], [], [], []
     for path in args.checkpoints:
         tuned = saved.load(args.work / f"tuned-{path.stem}.json", KINDS)
@@ -161,6 +163,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     first.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of every filter; default: %(default)s")
     second = what.add_parser("measure", help="on test streams, once")
     second.add_argument("--out", type=Path, required=True, metavar="DIR", help="for the tables")
+    second.add_argument("--seed", type=commands.seed, default=0, help="of the test streams (default: %(default)s)")
     for one in (first, second):
         one.add_argument("checkpoints", nargs="+", type=Path, metavar="CHECKPOINT")
         one.add_argument("--work", type=Path, required=True, metavar="DIR", help="for streams and tuned filters")

@@ -37,6 +37,7 @@ ABLATIONS: dict[str, tuple[type[Filter], dict[str, float]]] = {  # what is left 
     "first order": (AttentiveFirstOrder, {}),
     "without brake": (AttentiveMemory, {"brake": 0.0}),
     "without eye": (AttentiveMemory, {"eye": 0.0}),
+    "without clip and pool": (AttentiveMemory, {"clip": 0.0, "pool": 0.0}),
 }
 KINDS: dict[str, type[Filter]] = {
     OURS: AttentiveMemory, OURS_SINGLE: AttentiveSingle, **RIVALS, **WITH_COMMAND,

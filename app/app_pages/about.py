@@ -133,7 +133,7 @@ def this_installation() -> None:
     if used is None:
         st.markdown(
             f"**Checkpoint:** {name}: no file. Only shipped streams can be shown; "
-            "`python -m train.fit --recipe robust --all` trains the models."
+            "`docs/train.md` says how to train the models."
         )
     else:
         knobs = "" if used.knobs is None else f"; trained ζ {used.knobs[0]:g}, ωₙ {used.knobs[1]:g} rad/frame"

@@ -1,7 +1,8 @@
 """Our own attentive memory as a filter of logits, so that it is tuned and compared as its rivals are.
 
 Equations: `knob_core.memories.attentive`. Only omega_n is turned between calm and alert; the output temperature is the
-tuner's, so the weights that shape it (t_0 to t_3) stay out. By default the brake is full.
+tuner's, so the weights that shape it (t_0 to t_3) stay out. By default the brake is full, and what is remembered is a
+mean of probabilities near the arithmetic one (pool).
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class AttentiveMemory(Filter):
     eps: float = 0.01
     eye: float = 0.35
     brake: float = 1.0
+    clip: float = 1e-3
+    pool: float = 0.75
     u_mean: float = 0.0
     u_scale: float = 1.0
 
@@ -55,8 +58,8 @@ class AttentiveMemory(Filter):
     @property
     def weights(self) -> Attentive:
         """As the runtime takes them."""
-        return Attentive(a=0.0, b=self.b, c=self.c, d=self.d, tau=self.tau, eps=self.eps, brake=self.brake,
-                         eye=self.eye, u_mean=self.u_mean, u_scale=self.u_scale)  # fmt: skip
+        turn = {name: getattr(self, name) for name in ("b", "c", "d", "tau", "eps", "u_mean", "u_scale")}
+        return Attentive(a=0.0, brake=self.brake, eye=self.eye, clip=self.clip, pool=self.pool, **turn)
 
     def _run(self, z: Floats, state: AttentiveState | None, u: Floats | None) -> tuple[Floats, AttentiveState]:
         memory = self.weights

@@ -73,7 +73,7 @@ def test_so_much_damping_is_first_order() -> None:
     """After a step m comes nearer by the same share every frame, which no second order does from rest."""
     z = np.zeros((1, 30, 2))
     z[:, 0, 0] = z[:, 1:, 1] = 1.0
-    m, _ = AttentiveFirstOrder(omega_n=40.0, b=0.0, c=0.0, d=0.0, eye=0.0).run(z)
+    m, _ = AttentiveFirstOrder(omega_n=40.0, b=0.0, c=0.0, d=0.0, eye=0.0, clip=0.0, pool=0.0).run(z)
     left = 1 - m[0, 1:, 1]
     np.testing.assert_allclose(left[1:] / left[:-1], left[1] / left[0], rtol=1e-3)
     assert 0.5 < left[1] / left[0] < 0.9
