@@ -2,7 +2,8 @@
 
 The streams are validation material (`train.change_streams --split validation` and `--split pairs`); others are refused.
 1. b, c, d, tau, eps: as `train.compare_filters tune` found them; a full brake.
-2. a: so that at home a new class is shown after one frame on average.  3. t_0 and eye: by NLL at home.
+2. a: so that at home a new class is shown after one frame on average; less where a faster knob would be a later one,
+   since without inertia an answer that flickers does not stay.  3. t_0 and eye: by NLL at home.
 4. learned knobs: where NLL over (zeta, omega_n) is lowest, to convergence, for each kind (mean gap) of which there
    are streams; those of mixed streams go into the checkpoint. The surfaces are written beside it.
 The checkpoint in DIR is the same model with the weights and the learned knobs in its header.
@@ -34,6 +35,9 @@ from train.compare_filters import CHOOSING, KINDS, OURS, OURS_SINGLE, read_by_ki
 CHOSEN_ON = "mixed"  # kind of stream
 PROMPT = 1.0  # frames of mean delay at home
 CALM, ALERT = -8.0, 3.0  # where a is looked for
+LATER = 0.02  # frames of delay by which a faster knob may be later
+DAMPINGS, SPEEDS = (0.2, 0.4, 0.7, 1.0, 2.0), tuple(np.geomspace(0.5, 2.0, 7))  # rad/frame: the fast end of the knob
+LESS = 0.1  # of a, at a time
 ANSWER = ("t_0", "eye")
 KNOBS = ("zeta", "omega_n")
 ZETAS = tuple(np.geomspace(0.2, 3.0, 9))
@@ -64,7 +68,10 @@ def fit(streams: Mapping[str, Streams], tuned: Tuned) -> Found:
     assert isinstance(filter_, AttentiveMemory)
     known = streams[CHOSEN_ON]
     weights, labelled = filter_.weights, _labelled(known, filter_.weights)
-    at_home = Setting(HOME.zeta, HOME.omega_n, replace(weights, a=prompt(known, labelled, weights)))
+    a = prompt(known, labelled, weights)
+    while a > CALM and later(known, labelled, replace(weights, a=a)) > LATER:
+        a -= LESS
+    at_home = Setting(HOME.zeta, HOME.omega_n, replace(weights, a=a))
     home, _ = fit_nll(labelled, at_home, ANSWER, observations=labelled.frames)
     return Found(home.weights, {kind: learn(_labelled(part, weights), home) for kind, part in streams.items()})
 
@@ -94,6 +101,16 @@ def prompt(streams: Streams, labelled: Labelled, weights: Attentive) -> float:
         late = float(count(answer.argmax(-1), streams.known).delay_mean) > PROMPT
         low, high = (middle, high) if late else (low, middle)
     return high
+
+
+def later(streams: Streams, labelled: Labelled, weights: Attentive) -> float:
+    """Frames by which the delay rises at most from one position of omega_n to the next faster one."""
+
+    def delay(zeta: float, omega_n: float) -> float:
+        answer = Setting(zeta, omega_n, weights).run(labelled.z, labelled.u)
+        return float(count(answer.argmax(-1), streams.known).delay_mean)
+
+    return max(np.diff([delay(zeta, omega_n) for omega_n in SPEEDS]).max() for zeta in DAMPINGS)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -84,9 +84,21 @@ def test_weights_and_learned_knobs_by_kind(streams: Streams) -> None:
     found = fit_memory.fit({"mixed": streams, "slow": of_branches(made(kind="slow", seed=1))}, tuned)
     assert (found.weights.brake, found.weights.t_1, found.weights.t_2, found.weights.t_3) == (1.0, 0.0, 0.0, 0.0)
     assert 0 <= found.weights.eye <= 0.8
+    labelled = fit_memory._labelled(streams, found.weights)
+    assert fit_memory.later(streams, labelled, found.weights) <= fit_memory.LATER
     for learned in found.learned.values():
         assert len(learned.surface) == len(fit_memory.ZETAS) * len(fit_memory.OMEGAS)
         assert learned.nll <= min(nll for _, _, nll in learned.surface) + 1e-9
+
+
+def test_the_home_setting_is_calmer_where_a_faster_knob_would_be_later(
+    streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuned = tune(AttentiveMemory, streams, 2, fixed={"u_mean": 0.0, "u_scale": 1.0})
+    rises = iter((0.0, 1.0, 1.0, 0.0))  # frames: of the first fit, then of the second one's three tries
+    monkeypatch.setattr(fit_memory, "later", lambda *_: next(rises))
+    prompt, calmer = (fit_memory.fit({"mixed": streams}, tuned).weights.a for _ in range(2))
+    assert calmer == pytest.approx(prompt - 2 * fit_memory.LESS)
 
 
 def test_a_rival_stands_at_the_delay_that_was_asked_for(streams: Streams) -> None:
