@@ -133,7 +133,7 @@ def this_installation() -> None:
     if used is None:
         st.markdown(
             f"**Checkpoint:** {name}: no file. Only shipped streams can be shown; "
-            "`docs/train.md` says how to train the models."
+            "`python -m train.fit --recipe robust-80 --all` trains the models, after what `docs/train.md` says."
         )
     else:
         knobs = "" if used.knobs is None else f"; trained ζ {used.knobs[0]:g}, ωₙ {used.knobs[1]:g} rad/frame"
