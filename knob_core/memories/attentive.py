@@ -109,7 +109,20 @@ class Attentive(Memory):
     def start(self, z: np.ndarray) -> np.ndarray:
         """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
         state = self.at_rest(*z.shape)
-        state[:, :-1, 0] = pooled(z, self.pool / self.tau)
+        state[:, :-1, 0] = pooled(z, self.bend)
+        return state
+
+    @property
+    def bend(self) -> float:
+        """What a state's numbers mean: 0 logits, else powers of probabilities (`pooled`)."""
+        return self.pool / self.tau
+
+    def converted(self, state: np.ndarray, bend: np.ndarray) -> np.ndarray:
+        """States (N, K + 1, 2) kept by weights of another bend (N,), as these keep them: the same logits, and still."""
+        state = state.copy() if (bend != self.bend).any() else state
+        for other in set(bend.tolist()) - {self.bend}:
+            z = clipped(logits_of(state[bend == other, :-1, 0], other), 1 / self.tau, 0.0)  # tau log p
+            state[bend == other, :-1] = np.stack([pooled(z, self.bend), np.zeros_like(z)], -1)
         return state
 
     def clipped(self, z: np.ndarray) -> np.ndarray:
@@ -159,7 +172,7 @@ class Attentive(Memory):
     ) -> Remembered[Tensor]:
         z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
         z = tensors.clipped(z, 1 / self.tau, self.clip) if self.clip > 0 or self.pool > 0 else z
-        state = namespace(z).where(seen[:, None, None], state, tensors.start(z, self.pool / self.tau))
+        state = namespace(z).where(seen[:, None, None], state, tensors.start(z, self.bend))
         return tensors.attend(z, u, zeta, omega_n, dt, self.weights(z.shape[-1]), state)
 
     def _coast(
@@ -172,7 +185,7 @@ class Attentive(Memory):
         z = self.clipped(fused(held))
         drive = self._alert(z.shape[-1]) + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
         omega = np.minimum(base * turned_by(drive), 2 * largest_h(damping) / dt[late])  # (n,)
-        y = pooled(z, self.pool / self.tau)
+        y = pooled(z, self.bend)
         moved = gaps.coast(y, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
                            state[late, :-1], self.brake)  # fmt: skip
         share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
@@ -189,7 +202,7 @@ class Attentive(Memory):
     def weights(self, classes: int) -> Weights:
         """As the loops take them, for so many classes."""
         turn, answer = (self._alert(classes), self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
-        rest = (self.brake, self.eye, self.carry, self.pool / self.tau)
+        rest = (self.brake, self.eye, self.carry, self.bend)
         return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, *rest)
 
 

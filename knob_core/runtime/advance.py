@@ -54,12 +54,13 @@ def advance(
     gap = gap._replace(held=held._replace(g=g_held, g_now=g_held))
     weights = settings.attentive_weights(source.attentive)
     plain = PLAIN.advance(now, gap, *knobs, old.memory)
-    attentive = weights.advance(now, gap, *knobs, old.attentive)
+    attentive = weights.advance(now, gap, *knobs, weights.converted(old.attentive, old.bend))
     acting = settings.acting_memory(weights)
     remembered = {PLAIN.name: plain, Attentive.name: attentive}.get(acting.name) or acting.advance(now, gap, *knobs, x)
     age = np.zeros(len(good)) if whole else np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
     kept = (z_static.copy(), z_dyn.copy(), u_star.copy())  # what a caller does to its arrays must not reach the state
-    new = State(x, plain.state, attentive.state, observer, *kept, seen, age.copy(), clock)
+    bend = np.full(len(good), weights.bend)
+    new = State(x, plain.state, attentive.state, bend, observer, *kept, seen, age.copy(), clock)
     zeta, omega_n = knobs
     said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}
     return answer(remembered, seen, settings.temperature, **said), new

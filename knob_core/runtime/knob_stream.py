@@ -34,7 +34,7 @@ from knob_core.runtime.sources import Branch, Source, gate_of, source_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
 
-VERSION = 2  # of state_dict; a state of version 1 can be read
+VERSION = 3  # of state_dict; older ones can be read
 
 
 class KnobStream:
@@ -152,10 +152,10 @@ class KnobStream:
                 return
             found = dict(arrays)
             version = found.pop("version", None)
-            if str(version) not in ("1", str(VERSION)):
+            if str(version) not in ("1", "2", str(VERSION)):
                 raise ValueError(f"state has version {version}, expected {VERSION}")
             if str(version) == "1":
-                found = state.upgraded(found)
+                found = state.with_attentive(found)
             state.require_command(found.pop("command", None), self._source.command)
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
@@ -164,7 +164,7 @@ class KnobStream:
                 raise ValueError(f"state 'z_static' has shape {shape}, expected (streams, {wanted})")
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
-            self._state, self._now = state.check(found, self._rest(*shape)), now
+            self._state, self._now = state.check(state.with_bend(found), self._rest(*shape)), now
             stay = ("weights", "temperature", "goals")  # they belong to model and settings file
             self.turn(**{name: x for name, x in settings_file.as_dict(settings).items() if name not in stay})
 

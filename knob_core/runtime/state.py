@@ -6,6 +6,7 @@ branch outputs, which are held through a gap.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ class State:
     gate: np.ndarray  # (N, 2), or as many as the kind of gate keeps
     memory: np.ndarray  # (N, K, 2) of plain memory
     attentive: np.ndarray  # (N, K + 1, 2)
+    bend: np.ndarray  # (N,) of the weights that `attentive` was kept with: what its numbers mean
     observer: np.ndarray  # (N, K', 2)
     z_static: np.ndarray  # (N, K) held
     z_dyn: np.ndarray  # (N, K) held
@@ -54,6 +56,7 @@ def at_rest(streams: int, num_classes: int, rest: tuple[float, ...], observed: b
         gate=np.tile(rest, (streams, 1)),
         memory=PLAIN.at_rest(*classes),
         attentive=UNFITTED.at_rest(*classes),
+        bend=np.zeros(streams),
         observer=np.zeros((streams, num_classes if observed else 0, 2)),
         z_static=np.zeros(classes),
         z_dyn=np.zeros(classes),
@@ -79,12 +82,17 @@ def with_rows(state: State, ids: np.ndarray | None, part: State) -> State:
     return State(**whole)
 
 
-def upgraded(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def with_attentive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """A state of version 1, which knew no attentive memory: it goes on from where plain memory stands."""
     memory = np.asarray(arrays.get("memory", ()))
     if memory.ndim != 3:
         return arrays
     return {**arrays, "attentive": np.pad(memory * [1.0, 0.0], ((0, 0), (0, 1), (0, 0)))}
+
+
+def with_bend(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A state from before memories had a bend: they are logits."""
+    return {"bend": np.zeros(np.shape(arrays.get("z_static", ()))[:1]), **arrays}
 
 
 def check(arrays: dict[str, np.ndarray], like: State) -> State:
@@ -99,6 +107,8 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
             raise ValueError(f"state {name!r} has dtype {np.asarray(arrays[name]).dtype}, expected numbers")
         if name != "time" and not np.isfinite(arrays[name]).all():
             raise ValueError(f"state {name!r} has values that are not finite")
+    if np.min(arrays["bend"], initial=0.0) < 0:
+        raise ValueError(f"state 'bend' has the value {np.min(arrays['bend'])}, expected numbers >= 0")
     return State(**{name: np.array(arrays[name], dtype=getattr(like, name).dtype) for name in NAMES})
 
 

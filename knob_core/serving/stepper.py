@@ -176,7 +176,7 @@ class Stepper:
             wanted = self.source.num_classes or "K"
             raise ValueError(f"state 'z_static' has shape {shape}, expected ({len(streams)}, {wanted})")
         rest = state.at_rest(*shape, self._gate.rest, self.source.command is not None)
-        checked = state.check(dict(arrays), rest)
+        checked = state.check(state.with_bend(arrays), rest)
         if self._rows.state is None:
             self._rows.begin(shape[1])
             self.backbone.num_classes = shape[1]

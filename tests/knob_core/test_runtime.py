@@ -19,6 +19,7 @@ from knob_core import checkpoint, fusion, gaps, gate, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.goals import Goals
+from knob_core.memories import Attentive
 from knob_core.response import ResponseState, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
@@ -451,7 +452,7 @@ def test_state_survives_npz_and_does_not_share_memory(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spoil", ["gate", "memory", "knobs", "version", "z_static", "nan", "range", "switch", "classes", "count"]
+    "spoil", ["gate", "memory", "knobs", "version", "z_static", "nan", "range", "bend", "switch", "classes", "count"]
 )
 def test_a_foreign_state_is_refused_whole(spoil):
     b = branches()
@@ -463,6 +464,8 @@ def test_a_foreign_state_is_refused_whole(spoil):
         state["memory"][0, 0, 0] = np.nan
     elif spoil == "range":
         state["knobs"][2] = -1.0
+    elif spoil == "bend":
+        state["bend"][0] = -1.0
     elif spoil == "switch":
         state["knobs"][4] = 0.5
     elif spoil == "classes":
@@ -650,6 +653,42 @@ def test_a_state_of_objects_is_refused_by_name() -> None:
     state = stream.state_dict()
     with pytest.raises(ValueError, match="state 'gate' has dtype object, expected numbers"):
         stream.load_state_dict({**state, "gate": np.full(state["gate"].shape, None, object)})
+
+
+def held(stream: KnobStream) -> np.ndarray:
+    """The answer to a frame that did not come, at a knob so low that the memory stands still."""
+    stream.omega_n = 1e-6
+    return np.atleast_2d(stream.step(None).probabilities)
+
+
+@pytest.mark.parametrize("pool", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_memory_keeps_what_it_means_under_other_weights(pool: float, saved: bool) -> None:
+    """With another pool its numbers are another power of probabilities: they are converted."""
+    before, after = Attentive(tau=1.2, clip=0.01, pool=0.7), Attentive(tau=1.2, clip=0.01, pool=pool)
+    stream = KnobStream(wrap.classifier(), settings=Settings(weights=before))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        stream.step(rng.normal(0, 2, (3, 5)) + np.array([4, 0, 0, 0, 0]))
+    if saved:
+        kept, wanted = stream.state_dict(), held(stream)
+        stream = KnobStream(wrap.classifier(), settings=Settings(weights=after))
+        stream.load_state_dict(kept)
+    else:
+        wanted = held(stream)
+        stream.turn(weights=after)
+    np.testing.assert_allclose(held(stream), wanted, atol=1e-5)
+
+
+def test_states_of_before_the_bend_hold_logits() -> None:
+    """Version 2; the same in a service's snapshot, which has no version of its own for states."""
+    stream = KnobStream(wrap.classifier(), settings=Settings(weights=Attentive()))
+    stream.step(np.array([[1.0, 2.0, 7.0]]))
+    kept, wanted = stream.state_dict(), held(stream)
+    del kept["bend"]
+    other = KnobStream(wrap.classifier(), settings=Settings(weights=Attentive(clip=1e-6, pool=0.5)))
+    other.load_state_dict({**kept, "version": np.array(2)})
+    np.testing.assert_allclose(held(other), wanted, atol=1e-5)
 
 
 def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> None:
