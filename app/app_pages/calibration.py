@@ -19,7 +19,7 @@ from app.console.stream_choice import CORRUPTION_NAMES, CORRUPTIONS
 from app.results import result_files
 from app.server.streamlit_internals import component_value
 from app.widgets import page_layout
-from app.widgets.untrusted import escape_markdown
+from app.widgets.untrusted import fault_words
 from knob_core import methods
 
 COMPONENT = "calibration_component"
@@ -162,7 +162,7 @@ def gallery(shown: ShownPredictions) -> None:
             try:
                 st.html(example_pictures.html(examples, shown, predictions.corrupted_images))
             except (OSError, ValueError, ImportError) as error:
-                st.warning(f"The pictures cannot be made: {escape_markdown(str(error))}")
+                st.warning(f"The pictures cannot be made: {fault_words(error)}")
 
 
 def page() -> None:
@@ -176,7 +176,7 @@ def page() -> None:
         chosen = selection()
         shown = predictions.load(chosen)
     except (OSError, ValueError) as error:
-        st.warning(f"There are no predictions to look at: {error}")
+        st.warning(f"There are no predictions to look at: {fault_words(error)}")
         return
     filters(models)
     fixed = others(chosen, shown, (predictions.version(), result_files.changed("temperatures")))

@@ -11,7 +11,7 @@ from app.console.shown_stream import ShownStream
 from app.console.stream_choice import StreamChoice
 from app.server.background_jobs import Job
 from app.widgets import page_layout
-from app.widgets.untrusted import escape_markdown
+from app.widgets.untrusted import fault_words
 
 
 @st.fragment(key="fast")
@@ -80,9 +80,7 @@ with notes:
         waiting(job)
     problem_notes(filter(None, [stream.fault if stream else "", stream_sources.sample_fault()]))
     if stream is None:
-        st.error(
-            escape_markdown(f"There is no stream to show: {stream_sources.why_nothing()}."), icon=":material/error:"
-        )
+        st.error(fault_words(f"There is no stream to show: {stream_sources.why_nothing()}."), icon=":material/error:")
 if stream is not None:
     if job is None:
         st.session_state["shown"], st.session_state["shown_choice"] = stream, session.choice()

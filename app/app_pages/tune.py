@@ -16,7 +16,7 @@ from app.tune.map_job import JOBS, Charted, MapRequest, request
 from app.tune.stream_sets import SEVERAL
 from app.tune.tune_display import measure_words
 from app.widgets import figure_sheet, page_layout
-from app.widgets.untrusted import escape_markdown
+from app.widgets.untrusted import escape_markdown, fault_words
 from knob_core import goals as goals_
 from knob_core.goals import Goals
 from knob_core.maps import MEASURES, find
@@ -174,7 +174,7 @@ def page() -> None:
     try:
         streams = stream_sets.streams(kind, names)
     except (OSError, ValueError) as error:
-        st.warning(escape_markdown(str(error)))
+        st.warning(fault_words(error))
         return
     if not streams:
         st.info("There is no stream to look at. Choose one on the Console, or give your own under Your stream.")
@@ -188,11 +188,11 @@ def page() -> None:
         try:
             job = JOBS.of(wanted, who)
         except Busy as error:
-            st.warning(str(error))
+            st.warning(fault_words(error))
             return
     st.session_state["tune_job"] = job  # a map of one's own stream is kept by the session alone
     if job.error:
-        st.warning(escape_markdown(job.error))
+        st.warning(fault_words(job.error))
     st.session_state["tune_running"] = not job.over
     titles = "; ".join(stream.title for stream in streams)
     st.fragment(draw, run_every=None if job.over else 0.4)(job, titles)

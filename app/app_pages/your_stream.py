@@ -16,7 +16,7 @@ from app.server import upload_limits
 from app.server.streamlit_internals import forget_downloads, remove_uploads
 from app.tune import map_job
 from app.widgets import page_layout
-from app.widgets.untrusted import clamp, escape_markdown
+from app.widgets.untrusted import clamp, fault_words
 from app.your_stream import uploaded_stream
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
@@ -281,7 +281,7 @@ with row:
     upload()
 with news:
     if st.session_state.get("own_problem"):
-        st.error(escape_markdown(st.session_state["own_problem"]), icon=":material/error:")
+        st.error(fault_words(st.session_state["own_problem"]), icon=":material/error:")
         st.button("Close", key="own_close", on_click=forget_problem, help="Take this message away")
     problem_notes()
 if st.session_state.get("own_stream") is not None:

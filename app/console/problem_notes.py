@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from app.console import session
-from app.widgets.untrusted import escape_markdown
+from app.widgets.untrusted import fault_words
 
 
 def problem_notes(lasting: Iterable[str] = ()) -> None:
@@ -16,6 +16,6 @@ def problem_notes(lasting: Iterable[str] = ()) -> None:
     `lasting` ones stay: they are true as long as the page shows what it shows.
     """
     for problem in dict.fromkeys([*session.problems(), *lasting]):
-        st.warning(escape_markdown(problem), icon=":material/info:")
+        st.warning(fault_words(problem), icon=":material/info:")
     if session.problems():
         st.button("Close", key="close_notes", on_click=session.problems().clear, help="Take these messages away")

@@ -1,11 +1,19 @@
-"""Values and texts from outside (browser, link, file): numbers are clamped, counts checked, Markdown escaped."""
+"""Values and texts from outside (browser, link, file): numbers are clamped, counts checked, Markdown escaped.
+
+And the other way: what is said of a fault names no folder of the server.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import re
 
+from knob_core.assets import ROOT
+
 WORD_JOINER = "\u2060"
+# The folders of an absolute path, up to the file's name
+FOLDERS = re.compile(r"(?<![\w.:/\\])(?:/|[A-Za-z]:\\)(?:[^\s/\\'\",;]+[/\\])+")
 
 
 def clamp(value: object, bounds: tuple[float, float], otherwise: float) -> float:
@@ -29,6 +37,11 @@ def escape_markdown(text: str) -> str:
     """
     broken = re.sub(r"://|www(?=\.)|@", lambda found: found[0] + WORD_JOINER, text.replace("\n", " "), flags=re.I)
     return re.sub(r"([\\`*_{}\[\]#!|<>~$:&])", r"\\\1", broken)
+
+
+def fault_words(fault: object) -> str:
+    """A fault for Markdown: a file of the project is named by its place in it, any other by its name alone."""
+    return escape_markdown(FOLDERS.sub("", str(fault).replace(f"{ROOT}{os.sep}", "")))
 
 
 def spreadsheet_cell(text: str) -> str:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.widgets.untrusted import WORD_JOINER, clamp, escape_markdown, whole
+from app.widgets.untrusted import WORD_JOINER, clamp, escape_markdown, fault_words, whole
+from knob_core.assets import ROOT
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -40,3 +41,27 @@ def test_no_address_is_left_that_becomes_a_link(text: str) -> None:
     shown = re.sub(r"\\(.)", r"\1", escape_markdown(text))
     links = r"(https?://|ftp://|www(?=\.))[-.\w]+|[-.\w+]+@[-\w]+(\.[-\w]+)+"
     assert not re.search(links, shown, re.I | re.A) and shown.replace(WORD_JOINER, "") == text
+
+
+@pytest.mark.parametrize(
+    ("fault", "shown"),
+    [
+        (f"{ROOT}/assets/a.npz is missing", "assets/a.npz is missing"),
+        (f"nothing in {ROOT}/assets/checkpoints, so", "nothing in assets/checkpoints, so"),
+        (
+            f"cannot identify image file '{ROOT}/assets/films/a.webp'",
+            "cannot identify image file 'assets/films/a.webp'",
+        ),
+        (OSError(13, "Permission denied", "/home/ann/models/a.npz"), "\\[Errno 13\\] Permission denied\\: 'a.npz'"),
+        (r"C:\Users\ann\a.npz is damaged", "a.npz is damaged"),
+        ("either/or, 3 / 4 of /: 1/2", "either/or, 3 / 4 of /\\: 1/2"),
+    ],
+    ids=str,
+)
+def test_a_fault_names_no_folder_of_the_server(fault: object, shown: str) -> None:
+    assert fault_words(fault) == shown
+
+
+def test_an_address_stays_whole_in_a_fault() -> None:
+    fault = "http://127.0.0.1:8600/v1/knobs does not answer"
+    assert fault_words(fault) == escape_markdown(fault)
