@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import pandas as pd
@@ -13,14 +14,14 @@ from app.console.console_state import FRAME_RATES, ConsoleState
 from app.console.export_buttons import export_buttons, record_turns
 from app.console.problem_notes import problem_notes
 from app.server import upload_limits
-from app.server.streamlit_internals import forget_downloads, remove_uploads
+from app.server.streamlit_internals import are_given_up, forget_downloads, remove_uploads
 from app.tune import map_job
 from app.widgets import page_layout
 from app.widgets.untrusted import clamp, fault_words
 from app.your_stream import uploaded_stream
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
-from knob_core.uploads import read_logits, read_pictures
+from knob_core.uploads import Budget, read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
 from knob_core.wrap.fitting import Fit, fit
 
@@ -73,23 +74,26 @@ def fast(stream: UploadedStream) -> None:
         session.write_link()
 
 
-def read(kind: str, files: list[tuple[str, bytes]]) -> None:
-    """Take new files, or say why not; what was there before stays."""
+def read(kind: str, files: list[tuple[str, bytes]], given_up: Callable[[], bool]) -> None:
+    """Take new files, or say why not; what was there before stays. Files that are given up are read no further."""
     id = uploaded_stream.file_id(files)
     if st.session_state.get("own_seen") == id:
         return
     st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
-    title = short_title([name for name, _ in files])
+    title, budget = short_title([name for name, _ in files]), Budget(cancelled=given_up)
     try:
         if kind == "Logits":
-            show(uploaded_stream.of_logits(id, title, read_logits(*files[0])))
+            show(uploaded_stream.of_logits(id, title, read_logits(*files[0], budget=budget)))
         else:
             with news, st.spinner("Reading the pictures"):
-                pictures = read_pictures(files, CLASSES)
+                pictures = read_pictures(files, CLASSES, budget)
             bar = news.progress(0.0, "Looking at the pictures")
             show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
+        if given_up():
+            st.session_state["own_seen"] = None  # they may come again
+            return
         st.session_state["own_problem"] = f"{title} cannot be used: {error}. Formats says which files are accepted."
 
 
@@ -135,7 +139,8 @@ def upload() -> None:
     remove_uploads(st.session_state.get("own_listed", set()) - listed)
     st.session_state["own_listed"] = listed
     if files:
-        read(kind, uploaded_stream.newest([(file.name, file.getvalue()) for file in files]))
+        named = [(file.name, file.getvalue()) for file in files]
+        read(kind, uploaded_stream.newest(named), are_given_up(listed))
 
 
 def choose_stream(stream: UploadedStream) -> UploadedStream:
@@ -177,8 +182,13 @@ def tune(stream: UploadedStream) -> None:
     z_static, z_dyn = uploaded.z_static[known], None if one else uploaded.z_dyn[known]
     u_star = None if uploaded.u_star is None else uploaded.u_star[known]
     bar = st.progress(0.0, "Fitting")
-    found = fit(z_static, z_dyn, uploaded.labels[known], float(most), u_star,
-                progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
+    try:
+        found = fit(z_static, z_dyn, uploaded.labels[known], float(most), u_star,
+                    progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
+    except ValueError as error:
+        bar.empty()
+        st.warning(f"Nothing was fitted: {fault_words(error)}")
+        return
     st.session_state["own_found"] = found
     old = session.console_state().settings
     session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate, goals=old.goals))

@@ -7,7 +7,7 @@ In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import urlparse
 
@@ -192,6 +192,22 @@ def stored_upload_bytes() -> dict[str, int]:
     manager: Any = runtime.get_instance().uploaded_file_mgr
     with manager._lock:
         return {session: sum(len(f.data) for f in files.values()) for session, files in manager.file_storage.items()}
+
+
+def are_given_up(file_ids: Collection[str]) -> Callable[[], bool]:
+    """Tells, from any thread and while they are read, whether the page was closed or one of these files removed on it.
+
+    The page's script cannot: it hears of neither before it comes to its next element. Call it in the script.
+    """
+    context: Any = get_script_run_ctx(suppress_warning=True)
+
+    def given_up() -> bool:
+        if not runtime.exists():
+            return False
+        kept = context.uploaded_file_mgr.get_files(context.session_id, list(file_ids))
+        return len(kept) < len(file_ids) or not runtime.get_instance().is_active_session(context.session_id)
+
+    return given_up
 
 
 def remove_uploads(file_ids: set[str]) -> None:

@@ -15,8 +15,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from knob_core.uploads.budget import Budget, Stopped, only_value_errors
 from knob_core.uploads.limits import MAX_PROCESS_MEMORY
@@ -45,7 +46,7 @@ def ask(module: str, libraries: tuple[str, ...], name: str, content: bytes, budg
         raise ValueError(f"{name}: no process could be started to read it; please try again later") from error
     with process:
         try:
-            said = _answer(process, json.dumps(head).encode() + b"\n" + content, name, budget)
+            said = _answer(process, [json.dumps(head).encode(), b"\n", content], name, budget)
         finally:
             process.kill()
     line, _, body = said.partition(b"\n")
@@ -58,14 +59,20 @@ def ask(module: str, libraries: tuple[str, ...], name: str, content: bytes, budg
     return found["found"], body
 
 
-def _answer(process: subprocess.Popen[bytes], question: bytes, name: str, budget: Budget) -> bytes:
-    given: bytes | None = question
+def _answer(process: subprocess.Popen[bytes], question: list[bytes], name: str, budget: Budget) -> bytes:
+    given, process.stdin = process.stdin, None  # `communicate` would not go on with a question after its first timeout
+    threading.Thread(target=_tell, args=(given, question), daemon=True).start()
     while True:
         try:
-            return process.communicate(given, timeout=PATIENCE)[0]
+            return process.communicate(timeout=PATIENCE)[0]
         except subprocess.TimeoutExpired:
-            given = None  # `communicate` goes on with what it was given first
             budget.check(name)
+
+
+def _tell(given: IO[bytes], question: list[bytes]) -> None:
+    """Write a question and its end; the process may be over before that."""
+    with contextlib.suppress(OSError), given:
+        given.writelines(question)
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import flips, sure_and_wrong
 from knob_core.measures.truth import truth
 from knob_core.memories import Attentive
+from knob_core.memories.attentive import LIMIT
 from knob_core.metrics import temperature_scaling
 from knob_core.rivals.base import Filter
 from knob_core.settings import Settings
@@ -324,6 +325,11 @@ def _streams(
     if u.shape != z.shape[:2] or not np.isfinite(u).all():
         raise ValueError(f"u_star has shape {u.shape}, expected finite numbers of shape {z.shape[:2]}")
     standard = {"u_mean": float(u.mean()), "u_scale": max(float(u.std()), 1e-3)}
+    if max(abs(standard["u_mean"]), standard["u_scale"]) > LIMIT:
+        said = f"mean {standard['u_mean']:g} and standard deviation {standard['u_scale']:g}"
+        raise ValueError(
+            f"u_star has {said}, expected both in [-{LIMIT:g}, {LIMIT:g}]: a gate's command before sigmoid"
+        )
     return (
         Labelled(fusion.fuse(z, other, sigmoid(u)), target, (u - standard["u_mean"]) / standard["u_scale"]),
         standard,

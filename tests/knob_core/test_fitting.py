@@ -215,6 +215,7 @@ def test_lag_is_the_frames_of_a_step() -> None:
         ({"labels": np.array([0, 1, 2])}, "labels"),
         ({"max_delay": -1.0}, "max_delay"),
         ({"u_star": np.zeros(2)}, "u_star"),
+        ({"u_star": np.full((2, 5), 1e6)}, "u_star has mean 1e[+]06"),
         ({"z_static": np.full((2, 5, 3), np.nan)}, "finite"),
         ({"labels": np.array([[0, 0, -1, -1, -1], [-1] * 5])}, "labels in one of its halves"),
     ],

@@ -156,6 +156,13 @@ def test_a_process_of_its_own_gives_the_same():
         parquet_process.read_in_process("a.parquet", content[:-30], Budget())
 
 
+def test_a_file_larger_than_a_pipe_reaches_the_process() -> None:
+    """It needs longer to start than one look at the budget, and a pipe holds 64 KB: the rest was never written."""
+    content = written({str(k): np.random.default_rng(k).normal(size=60_000) for k in range(3)})
+    assert len(content) > 1_000_000
+    assert parquet_process.read_in_process("a.parquet", content, Budget()).numbers.shape == (60_000, 3)
+
+
 def test_statistics_that_do_not_fit_end_nothing():
     """Asked for the metadata of such a column, pyarrow ends the process."""
     content = written({"cat": [1.0, 2.0, 3.0], "dog": [1.0, 2.0, 9.0]}, use_dictionary=False, compression="none")

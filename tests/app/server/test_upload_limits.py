@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from app.server import upload_limits
+from app.server import streamlit_internals, upload_limits
 from app.server.upload_limits import MEGABYTE, MOST, MOST_PER_SESSION, UploadLimits
 
 ROOM = MOST_PER_SESSION * MEGABYTE
@@ -37,3 +39,15 @@ def test_files_on_their_way_count(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = UploadLimits(nothing)
     limits._coming["me"] = ROOM
     assert limits.refusal("me", 1) is not None and limits.refusal("other", 1) is None
+
+
+@pytest.mark.parametrize(("kept", "is_open", "given_up"), [("ab", True, False), ("a", True, True), ("ab", False, True)])
+def test_files_are_given_up_with_the_page_or_by_hand(
+    monkeypatch: pytest.MonkeyPatch, kept: str, is_open: bool, given_up: bool
+) -> None:
+    files = SimpleNamespace(get_files=lambda session, ids: [id for id in ids if id in kept])
+    page = SimpleNamespace(uploaded_file_mgr=files, session_id="me")
+    server = SimpleNamespace(exists=lambda: True, get_instance=lambda: server, is_active_session=lambda id: is_open)
+    monkeypatch.setattr(streamlit_internals, "runtime", server)
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda suppress_warning=False: page)
+    assert streamlit_internals.are_given_up({"a", "b"})() == given_up

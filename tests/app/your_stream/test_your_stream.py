@@ -24,7 +24,7 @@ from app.console import display
 from app.console.console_state import ConsoleState
 from app.console.display_export import csv_text
 from app.console.pins import Pins
-from app.server import drag_endpoint
+from app.server import drag_endpoint, streamlit_internals
 from app.server.background_jobs import Job
 from app.tune import map_job
 from app.tune.map_job import Charted
@@ -166,6 +166,24 @@ def test_a_bad_file_is_named_and_the_last_good_stream_stays(name: str, content: 
     assert cause in at.error[0].value and shown(at).id == good
     given(at, "better.npz", npz(logits=logits(frames=50)[0]))
     assert not at.error and shown(at).frames == 50
+
+
+def test_labels_that_cannot_be_fitted_are_said_so() -> None:
+    """It was a traceback, with the server's folders."""
+    labels = np.where(np.arange(40) < 20, 1, -1)
+    at = given(opened(), "mine.npz", npz(logits=logits(1, 40)[0][0], labels=labels))
+    at.button(key="own_fit").click().run()
+    assert not at.exception and "labels in one of its halves" in at.warning[0].value
+
+
+def test_files_that_are_given_up_are_read_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And are no fault; given again, they are read."""
+    with monkeypatch.context() as patch:
+        patch.setattr(streamlit_internals, "are_given_up", lambda ids: lambda: True)
+        at = given(opened(), "mine.npz", npz(logits=logits()[0]))
+        assert "own_stream" not in at.session_state and not at.error
+    at.run()
+    assert shown(at).frames == 60
 
 
 @pytest.mark.slow
