@@ -141,11 +141,15 @@ class KnobStream:
             if self._state is None:
                 return {}
             arrays = {name: getattr(self._state, name).copy() for name in state.NAMES}
-            made = {} if self._source.command is None else {"command": self._source.command.packed()}
+            made = {"method": state.pack_method(self._source.method), "single": np.array(self._single)}
+            if self._source.command is not None:
+                made["command"] = self._source.command.packed()
             return {**arrays, **made, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
 
     def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from a state_dict, knobs and switches included; refused whole where anything does not fit."""
+        if not isinstance(arrays, Mapping):
+            raise ValueError(f"state is a {type(arrays).__name__}, expected what state_dict gave")
         with self._stepping:
             if not arrays:
                 self._state = None
@@ -156,7 +160,10 @@ class KnobStream:
                 raise ValueError(f"state has version {version}, expected {VERSION}")
             if str(version) == "1":
                 found = state.with_attentive(found)
-            state.require_command(found.pop("command", None), self._source.command)
+            if "command" in found or str(version) == str(VERSION):  # older ones need not tell
+                state.require_command(found.pop("command", ()), self._source.command)
+            state.require_method(found.pop("method", None), self._source.method)
+            single = bool(np.all(found.pop("single", True)))
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
             if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):
@@ -164,7 +171,9 @@ class KnobStream:
                 raise ValueError(f"state 'z_static' has shape {shape}, expected (streams, {wanted})")
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
-            self._state, self._now = state.check(state.with_bend(found), self._rest(*shape)), now
+            weights = self._settings.attentive_weights(self._source.attentive)
+            self._state = state.check(state.with_bend(found, weights.bend), self._rest(*shape))
+            self._now, self._single = now, single
             stay = ("weights", "temperature", "goals")  # they belong to model and settings file
             self.turn(**{name: x for name, x in settings_file.as_dict(settings).items() if name not in stay})
 

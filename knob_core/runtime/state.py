@@ -18,6 +18,8 @@ from knob_core.settings import MODES, Settings
 if TYPE_CHECKING:  # `knob_core.wrap` imports `sources`, and that this package
     from knob_core.wrap.command import Command
 
+LARGEST = 1e300  # size of a number
+LEAST = {"bend": 0.0, "age": 0.0}  # where it is not -LARGEST
 PACKED = ("off", "plain", "attentive")  # kinds of memory as `pack` numbers them; 0 and 1 were false and true
 
 
@@ -85,37 +87,53 @@ def with_rows(state: State, ids: np.ndarray | None, part: State) -> State:
 def with_attentive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """A state of version 1, which knew no attentive memory: it goes on from where plain memory stands."""
     memory = np.asarray(arrays.get("memory", ()))
-    if memory.ndim != 3:
+    if memory.ndim != 3 or memory.dtype.kind != "f":
         return arrays
     return {**arrays, "attentive": np.pad(memory * [1.0, 0.0], ((0, 0), (0, 1), (0, 0)))}
 
 
-def with_bend(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """A state from before memories had a bend: they are logits."""
-    return {"bend": np.zeros(np.shape(arrays.get("z_static", ()))[:1]), **arrays}
+def with_bend(arrays: Mapping[str, np.ndarray], bend: float) -> dict[str, np.ndarray]:
+    """A state of version 2, which does not say its memories' bend: they are taken as the weights that act keep them."""
+    return {"bend": np.full(np.shape(arrays.get("z_static", ()))[:1], bend), **arrays}
 
 
 def check(arrays: dict[str, np.ndarray], like: State) -> State:
-    """A state from outside: every array there, of the right shape, and finite."""
+    """A state from outside: every array there, of the right shape, and numbers that a state may have."""
+    if not like.streams:
+        raise ValueError("state has 0 streams, expected at least 1")
+    taken = {}
     for name in NAMES:
         if name not in arrays:
             raise ValueError(f"state has no {name!r}, expected {', '.join(NAMES)}")
-        wanted = getattr(like, name)
-        if np.shape(arrays[name]) != wanted.shape:
-            raise ValueError(f"state {name!r} has shape {np.shape(arrays[name])}, expected {wanted.shape}")
-        if np.asarray(arrays[name]).dtype.kind not in "biuf":
-            raise ValueError(f"state {name!r} has dtype {np.asarray(arrays[name]).dtype}, expected numbers")
-        if name != "time" and not np.isfinite(arrays[name]).all():
-            raise ValueError(f"state {name!r} has values that are not finite")
-    if np.min(arrays["bend"], initial=0.0) < 0:
-        raise ValueError(f"state 'bend' has the value {np.min(arrays['bend'])}, expected numbers >= 0")
-    return State(**{name: np.array(arrays[name], dtype=getattr(like, name).dtype) for name in NAMES})
+        wanted, found = getattr(like, name), np.asarray(arrays[name])
+        if found.shape != wanted.shape:
+            raise ValueError(f"state {name!r} has shape {found.shape}, expected {wanted.shape}")
+        kinds, said = ("b", "bools") if wanted.dtype.kind == "b" else ("biuf", "numbers")
+        if found.dtype.kind not in kinds:
+            raise ValueError(f"state {name!r} has dtype {found.dtype}, expected {said}")
+        with np.errstate(over="ignore"):
+            taken[name] = found.astype(wanted.dtype)
+        low, known = LEAST.get(name, -LARGEST), ~np.isnan(taken[name]) if name == "time" else True
+        if (wrong := ((taken[name] >= low) & (taken[name] <= LARGEST)) != known).any():
+            raise ValueError(f"state {name!r} has the value {taken[name][wrong][0]}, expected [{low:g}, {LARGEST:g}]")
+    return State(**taken)
+
+
+def require_method(packed: Any, method: str) -> None:
+    """Another method's gate keeps other numbers; older states, which name none, are taken as they are."""
+    if packed is not None and not np.array_equal(np.asarray(packed), pack_method(method)):
+        found = np.asarray(packed)
+        named = found.tobytes().decode("ascii", "replace")[:40] if found.dtype == np.uint8 else str(found)[:40]
+        raise ValueError(f"state was made with the method {named!r}, expected this stream's, {method!r}")
+
+
+def pack_method(method: str) -> np.ndarray:
+    """Its name as bytes, since safetensors holds numbers only."""
+    return np.frombuffer(method.encode(), np.uint8).copy()
 
 
 def require_command(packed: Any, command: Command | None) -> None:
-    """A state goes on under the command that it was made with; older states, which name none, are taken as they are."""
-    if packed is None:
-        return
+    """A state goes on under the command that it was made with."""
     found, own = np.asarray(packed), np.empty(0) if command is None else command.packed()
     if found.dtype.kind != "f" or found.shape != own.shape or not np.array_equal(found, own):
         kept = found.tolist() if found.dtype.kind == "f" and found.size <= 10 else f"{found.dtype} {found.shape}"

@@ -658,7 +658,7 @@ def test_a_state_of_objects_is_refused_by_name() -> None:
 def held(stream: KnobStream) -> np.ndarray:
     """The answer to a frame that did not come, at a knob so low that the memory stands still."""
     stream.omega_n = 1e-6
-    return np.atleast_2d(stream.step(None).probabilities)
+    return stream.step(None).probabilities
 
 
 @pytest.mark.parametrize("pool", [0.0, 0.4, 1.0])
@@ -680,15 +680,62 @@ def test_a_memory_keeps_what_it_means_under_other_weights(pool: float, saved: bo
     np.testing.assert_allclose(held(stream), wanted, atol=1e-5)
 
 
-def test_states_of_before_the_bend_hold_logits() -> None:
-    """Version 2; the same in a service's snapshot, which has no version of its own for states."""
-    stream = KnobStream(wrap.classifier(), settings=Settings(weights=Attentive()))
-    stream.step(np.array([[1.0, 2.0, 7.0]]))
-    kept, wanted = stream.state_dict(), held(stream)
-    del kept["bend"]
-    other = KnobStream(wrap.classifier(), settings=Settings(weights=Attentive(clip=1e-6, pool=0.5)))
-    other.load_state_dict({**kept, "version": np.array(2)})
-    np.testing.assert_allclose(held(other), wanted, atol=1e-5)
+def test_a_state_of_version_2_goes_on_as_it_did() -> None:
+    """It tells neither its bend nor its method; `knob-ode-s0` has a pool."""
+    stream, again = KnobStream("knob-ode-s0"), KnobStream("knob-ode-s0")
+    frames = np.random.default_rng(0).random((5, 2, 3, 32, 32), np.float32)
+    for frame in frames[:4]:
+        stream.step(frame)
+    kept = {name: x for name, x in stream.state_dict().items() if name not in ("bend", "method", "single")}
+    again.load_state_dict({**kept, "version": np.array(2)})
+    assert again._source.attentive.pool > 0
+    np.testing.assert_array_equal(again.step(frames[4]).probabilities, stream.step(frames[4]).probabilities)
+
+
+@pytest.mark.parametrize(("saved", "loads"), [("knob-ode-s0", "ode-lite-s0"), ("static-s0", "knob-ode-s0")])
+def test_a_state_of_another_method_is_refused(saved: str, loads: str) -> None:
+    """ODE-Lite keeps [g, 0] where Knob-ODE keeps [u, v]."""
+    stream, other = KnobStream(saved), KnobStream(loads)
+    stream.step(np.zeros((32, 32, 3), np.uint8))
+    with pytest.raises(ValueError, match=f"method '{saved[:-3]}', expected this stream's, '{loads[:-3]}'"):
+        other.load_state_dict(stream.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "cause"),
+    [
+        ("memory", 1e308, "1e[+]308"), ("memory", np.longdouble("1e4000"), "inf"), ("age", -1.0, "-1.0"),
+        ("time", np.inf, "inf"), ("seen", 7, "bools"), ("u_star", "a", "numbers"),
+    ],
+)  # fmt: skip
+def test_impossible_numbers_of_a_state_are_refused_by_name(name: str, value: object, cause: str) -> None:
+    stream = KnobStream(wrap.two_branch())
+    stream.step(frame(branches(), 0))
+    state = stream.state_dict()
+    with pytest.raises(ValueError, match=f"state '{name}' .*{cause}"):
+        stream.load_state_dict({**state, name: np.full(state[name].shape, value)})
+
+
+@pytest.mark.parametrize("odd", [[1, 2], "state", 3])
+def test_a_state_is_a_table(odd: object) -> None:
+    with pytest.raises(ValueError, match="expected what state_dict gave"):
+        KnobStream(wrap.classifier()).load_state_dict(odd)  # type: ignore[arg-type]
+
+
+def test_a_state_without_its_command_is_refused() -> None:
+    stream = KnobStream(wrap.classifier())
+    stream.step(np.array([1.0, 2.0]))
+    state = stream.state_dict()
+    del state["command"]
+    with pytest.raises(ValueError, match="command"):
+        stream.load_state_dict(state)
+
+
+def test_a_restart_answers_a_gap_in_the_shape_of_the_frames_before_it() -> None:
+    stream, again = KnobStream(wrap.classifier()), KnobStream(wrap.classifier())
+    stream.step(np.array([[1.0, 2.0]]))
+    again.load_state_dict(stream.state_dict())
+    assert again.step(None).label.shape == (1,)
 
 
 def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> None:
