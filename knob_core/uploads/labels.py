@@ -5,6 +5,7 @@ Labels may be one a stream (R,), one a frame for all streams (T,), or one a fram
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from knob_core.csv_columns import Words
 from knob_core.csv_text import number_of
 from knob_core.uploads.limits import short
-from knob_core.uploads.scores import require_finite
 
 UNKNOWN = -1
 AMBIGUOUS = "There are as many labels as streams and as frames: they are taken as one a stream."
@@ -29,7 +29,7 @@ def class_names(name: str, classes: np.ndarray | Words | None, count: int) -> tu
     if "" in names:
         raise ValueError(f"{name}: class {names.index('')} has an empty name")
     if len(set(names)) != count:
-        twice = next(each for i, each in enumerate(names) if each in names[:i])
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"{name}: two classes are called '{short(twice)}'")
     return names
 
@@ -48,12 +48,11 @@ def frame_labels(
     if labels is None:
         return np.full(shape, UNKNOWN), ()
     y = _by_number(name, labels, classes) if isinstance(labels, Words) else labels
-    require_finite(name, "labels", y)
     wrong = (y != np.rint(y)) | (y < UNKNOWN) | (y >= count)
     if wrong.any():
-        raise ValueError(
-            f"{name}: labels hold {y[wrong].flat[0]:g}, expected whole numbers in [0, {count - 1}], or -1 for unknown"
-        )
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        allowed = f"whole numbers in [0, {count - 1}], or -1 for unknown"
+        raise ValueError(f"{name}: labels hold {y[at]:g} at index {at}, expected {allowed}")
     paths, frames = shape
     notes: tuple[str, ...] = ()
     if y.shape in ((paths, frames), (paths, 1)):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from knob_core._arrays.probabilities import whole_of
 from knob_core._arrays.ruled_out import FAR, finite
 
 LARGEST = 1e6  # more than any logit
-TOLERANCE = 0.01  # by which rows of probabilities may miss 1: they are often rounded
 LEAST = 1e-6  # a probability below it counts as this much
 
 
@@ -20,9 +20,12 @@ def as_logits(name: str, key: str, z: np.ndarray) -> tuple[np.ndarray, tuple[str
     require_finite(name, key, z, ruled_out)
     if ruled_out.any():
         return _raised(name, key, z, ruled_out)
-    if z.min() >= 0 and (np.abs(z.sum(axis=-1) - 1) <= TOLERANCE).all():
-        note = f"The numbers in {key} are probabilities (every frame adds up to 1): their logarithms are the logits, "
-        return np.log(np.maximum(z, LEAST)), (f"{note}with {LEAST:g} for what is less.",)
+    if (whole := whole_of(z)) is not None:
+        what = "probabilities (frames add up to 1)" if whole == 1 else "percentages (frames add up to 100)"
+        note = f"The numbers in {key} are {what}: logarithms of probabilities are the logits, "
+        return np.log(np.maximum(z / whole, LEAST)), (f"{note}with {LEAST:g} for what is less.",)
+    if z.min() >= 0 and z.max() <= 1:
+        return z, (f"All numbers in {key} lie between 0 and 1, but frames do not add up to 1: are these logits?",)
     return z, ()
 
 

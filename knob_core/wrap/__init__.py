@@ -19,6 +19,7 @@ from knob_core.branches import Branches
 from knob_core.memories import Attentive
 from knob_core.runtime.sources import Branch
 from knob_core.wrap.command import Command, observe
+from knob_core.wrap.probabilities import ProbabilityNotice, require_logits
 
 
 class Wrapped:
@@ -41,7 +42,7 @@ class Wrapped:
         self.method = methods.DEFAULT
         self.num_classes: int | None = None
         self.knobs, self.command, self.attentive = knobs, command, attentive
-        self._branches, self._frame_ndim = branches, frame_ndim
+        self._branches, self._frame_ndim, self._notice = branches, frame_ndim, ProbabilityNotice()
 
     def is_single(self, frames: Any) -> bool:
         if self.model is None and isinstance(frames, tuple):
@@ -65,6 +66,7 @@ class Wrapped:
                     f"z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected one shape (N, K)"
                 )
             u_star = self._own_command(outputs, len(z_static))
+        self._notice.check("logits", z_dyn)
         if bad is not None and bad.any():
             z_static = np.where(bad[:, None], np.nan, z_static)
         return Branch(z_static, z_dyn, u_star)
@@ -75,7 +77,7 @@ class Wrapped:
             raise ValueError(f"two branches came with {have}, expected {want}: see `command` of wrap.two_branch")
         if len(outputs) == 2:
             return None
-        u_star = _array(outputs[2])
+        u_star = _array("u_star", outputs[2])
         if u_star.shape != (count,):
             raise ValueError(f"u_star has shape {u_star.shape}, expected ({count},)")
         return u_star
@@ -142,6 +144,7 @@ def branches_of(
             f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K) with R, T >= 1 and K >= 2"
         )
     require_finite("logits", z)
+    require_logits("logits", z)
     command = command or Command()
     u_star = command(observe(z, command), z).astype(z.dtype)
     paths, frames, _ = z.shape
@@ -154,13 +157,17 @@ def _is_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def _array(x: Any) -> np.ndarray:
+def _array(name: str, x: Any) -> np.ndarray:
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError(f"{name} has {np.ma.count_masked(x)} masked values, expected an array without a mask")
     x = x.detach().cpu().double().numpy() if hasattr(x, "detach") else np.asarray(x)
+    if x.dtype.kind not in "fiu":
+        raise ValueError(f"{name} has dtype {x.dtype}, expected real numbers")
     return x.astype(np.float64)
 
 
 def _logits(name: str, x: Any) -> np.ndarray:
-    z = _array(x)
+    z = _array(name, x)
     if z.ndim != 2 or z.shape[1] < 2:
         raise ValueError(f"{name} has shape {z.shape}, expected (N, K) with K >= 2")
     return z

@@ -35,6 +35,7 @@ from knob_core.tuning import space
 from knob_core.tuning.search import minimise
 from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
 from knob_core.wrap.command import Command, observe
+from knob_core.wrap.probabilities import require_logits
 
 FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3, clip=1e-3, pool=0.75)
 GENERAL = Setting(1.3, 0.6, replace(FROM, d=1.0, tau=1.2, t_0=-0.6, t_3=0.3, eye=0.1))  # sure frames count more
@@ -317,6 +318,7 @@ def _streams(
         )
     require_finite("z_static", z)
     require_finite("z_dyn", other)
+    require_logits("z_static" if z_dyn is not None else "logits", z)
     target = _labels(labels, z.shape)
     if z_dyn is None and u_star is None:
         return Labelled(z, target), {}

@@ -84,8 +84,8 @@ def test_labels_by_name_in_an_array():
         ({"classes": np.array(["cat", "dog", "cat", "eel"])}, "two classes are called 'cat'"),
         ({"classes": np.array(["cat", "dog", "", "eel"])}, "class 2 has an empty name"),
         ({"labels": np.array(["1.5", "0", "0"])}, "labels hold 1.5"),
-        ({"labels": np.array(["4", "0", "0"])}, r"labels hold 4, expected whole numbers in \[0, 3\]"),
-        ({"labels": np.array([0, np.nan, 1])}, r"labels is nan at index \(1,\)"),
+        ({"labels": np.array(["4", "0", "0"])}, r"labels hold 4 at index \(0,\), expected whole numbers in \[0, 3\]"),
+        ({"labels": np.array([0, np.nan, 1])}, r"labels hold nan at index \(1,\)"),
         ({"labels": np.zeros((2, 6))}, r"labels have shape \(2, 6\), expected \(3,\), \(6,\) or \(3, 6\)"),
         ({"severity": np.array(["a"] * 6)}, "severity has dtype text"),
     ],
@@ -181,7 +181,24 @@ def test_probabilities_become_logits_and_are_said():
 def test_what_may_be_logits_stays_as_it_is(z: list[list[float]]):
     got = read_logits("a.npz", npz(logits=np.array(z)))
     np.testing.assert_array_equal(got.z_static[0], z)
-    assert got.notes == ()
+    between = int(np.min(z) >= 0 and np.max(z) <= 1)
+    assert [note[:48] for note in got.notes] == ["All numbers in logits lie between 0 and 1, but f"] * between
+
+
+@pytest.mark.parametrize(
+    "change", ["rounded", "percent", "one frame blank", "a hair below 0", "one frame adds up to 2"]
+)
+def test_probabilities_need_not_be_exact(change: str) -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(10), (200,))
+    given = {
+        "rounded": p.round(2), "percent": 100 * p, "one frame blank": np.where(np.arange(200)[:, None] == 7, 0, p),
+        "a hair below 0": p - np.eye(200, 10) * (p + 1e-9),
+        "one frame adds up to 2": p * np.where(np.arange(200)[:, None] == 7, 2, 1).clip(0, 1 / p.max(1, keepdims=True)),
+    }[change]  # fmt: skip
+    got = read_logits("a.npz", npz(logits=given))
+    assert "logarithms of probabilities are the logits" in got.notes[0]
+    q = np.exp(got.z_static[0, 20:])
+    np.testing.assert_allclose(q / q.sum(-1, keepdims=True), p[20:], atol=0.03)
 
 
 def test_each_branch_is_judged_on_its_own():

@@ -18,6 +18,8 @@ from knob_core.schedules import SCHEDULES
 from knob_core.settings import Settings
 from knob_core.streams import ControlledStream
 from knob_core.wrap.command import FEATURES, Command, features
+from knob_core.wrap.fitting import fit
+from knob_core.wrap.probabilities import ProbabilitiesWarning
 
 
 def noisy(seed: int = 0, paths: int = 12, frames: int = 120, classes: int = 5, noise: float = 2.0):
@@ -205,3 +207,38 @@ def test_a_real_classifier_flips_three_times_less_on_the_spike_stream():
 def test_what_cannot_be_used_is_named(call, named):
     with pytest.raises(ValueError, match=named):
         call()
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_probabilities_are_not_taken_for_logits(scale: float) -> None:
+    """p_max of .9 would be shown as .2; a stream is warned about once, an array is refused."""
+    p = scale * np.random.default_rng(0).dirichlet(np.ones(5), (4, 20))
+    stream = KnobStream(wrap.classifier())
+    with pytest.warns(ProbabilitiesWarning, match="look like p.* frames add up to 1") as said:
+        for t in range(20):
+            stream.step(p[:, t])
+    assert len(said) == 1
+    for refused in (lambda: wrap.branches_of(p), lambda: fit(p, None, np.zeros(4, int), rivals={})):
+        with pytest.raises(ValueError, match="expected logits, the numbers before softmax"):
+            refused()
+
+
+def test_logits_are_not_taken_for_probabilities(recwarn: pytest.WarningsRecorder) -> None:
+    stream = KnobStream(wrap.classifier())
+    stream.step(np.array([1.0, 0.0]))  # adds up to 1
+    for z in np.random.default_rng(0).random((50, 2)):
+        stream.step(z)
+    assert not [warning for warning in recwarn if warning.category is ProbabilitiesWarning]
+
+
+@pytest.mark.parametrize(
+    ("z", "cause"),
+    [
+        (np.array([["1", "2"]]), "dtype <U1"), (np.array([[1.0, None]]), "dtype object"),
+        (np.array([[1.0, 2j]]), "dtype complex128"), (np.ma.masked_equal([[1.0, 2.0]], 2.0), "1 masked values"),
+        (np.array([["2020", "2021"]], "M8[Y]"), "dtype datetime64"),
+    ],
+)  # fmt: skip
+def test_what_are_no_real_numbers_are_no_logits(z: np.ndarray, cause: str) -> None:
+    with pytest.raises(ValueError, match=f"logits has .*{cause}"):
+        KnobStream(wrap.classifier(lambda frames: z, frame_ndim=1)).step(np.zeros((1, 1)))
