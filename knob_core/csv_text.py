@@ -62,9 +62,11 @@ def _require_utf8(label: str, content: bytes) -> None:
 
 def rows(text: CsvText, most_columns: int, exactly: bool = False) -> Iterator[tuple[int, list[str]]]:
     """(line, cells) of every row that is not empty, one at a time; a line with more cells is refused unsplit."""
-    reader = csv.reader(_lines(text, most_columns, exactly), delimiter=text.delimiter, strict=True)
+    lines = _Lines(text, most_columns, exactly)
+    reader = csv.reader(lines, delimiter=text.delimiter, strict=True)
     try:
         for row in reader:
+            lines.cells = 0
             cells = [cell.strip() for cell in row]
             if any(cells):
                 yield text.lines_before + reader.line_num, cells
@@ -73,17 +75,29 @@ def rows(text: CsvText, most_columns: int, exactly: bool = False) -> Iterator[tu
         raise ValueError(f"{text.where(line)} is not CSV: {str(error)[:80]}") from error
 
 
-def _lines(text: CsvText, most_columns: int, exactly: bool) -> Iterator[str]:
-    mark = text.delimiter.encode()
-    for number, line in enumerate(io.BytesIO(text.content), text.lines_before + 1):
+class _Lines:
+    """Line after line, as `csv.reader` asks for them; quotes may spread one row over many."""
+
+    def __init__(self, text: CsvText, most_columns: int, exactly: bool) -> None:
+        self.text, self.most_columns, self.exactly = text, most_columns, exactly
+        self.cells = 0  # of the row so far; whoever takes a row sets it back
+        self._lines = enumerate(io.BytesIO(text.content), text.lines_before + 1)
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        number, line = next(self._lines)
+        text, most = self.text, self.most_columns
         if number % 1000 == 0:
             text.check()
-        cells = line.count(mark) + 1
-        if exactly and cells != most_columns and b'"' not in line and line.strip(BLANK):
-            raise ValueError(f"{text.where(number)} has {cells:,} cells, expected {most_columns}")
-        if cells > max(most_columns, MOST_QUOTED if exactly else 0):
-            raise ValueError(f"{text.where(number)} has {cells:,} cells, expected at most {most_columns:,}")
-        yield line.decode()
+        cells = line.count(text.delimiter.encode()) + 1
+        if self.exactly and not self.cells and cells != most and b'"' not in line and line.strip(BLANK):
+            raise ValueError(f"{text.where(number)} has {cells:,} cells, expected {most}")
+        self.cells += cells
+        if self.cells > max(most, MOST_QUOTED if self.exactly else 0):
+            raise ValueError(f"{text.where(number)} has {self.cells:,} cells, expected at most {most:,}")
+        return line.decode()
 
 
 def number_of(cell: str) -> float | None:

@@ -42,15 +42,20 @@ class Member:
     def read(self, budget: Budget) -> bytes:
         """Unpack it, block by block."""
         budget.spend(self.archive_name, self.size)
-        parts, left = [], self.size + 1  # one more, to see whether there is more
+        parts, left = io.BytesIO(), self.size + 1  # one more, to see whether there is more
         with _damage_named(self.archive_name), self.archive.open(self.info) as file:
             while left and (part := file.read(min(left, BLOCK))):
-                parts.append(part)
+                parts.write(part)
                 left -= len(part)
                 budget.check(self.archive_name)
         if left != 1:
             raise ValueError(f"{self.archive_name}: '{short(self.name)}' has not the {self.size:,} bytes it declares")
-        return b"".join(parts)
+        return parts.getvalue()  # shared, not copied
+
+    def beginning(self, size: int) -> bytes:
+        """Its first bytes, to judge it by before the rest is unpacked."""
+        with _damage_named(self.archive_name), self.archive.open(self.info) as file:
+            return file.read(size)
 
 
 def members(name: str, content: bytes, budget: Budget) -> list[Member]:

@@ -14,7 +14,7 @@ from knob_core.csv_columns import Words
 from knob_core.uploads import archive
 from knob_core.uploads.budget import Budget, only_value_errors
 from knob_core.uploads.limits import MAX_VALUES, require_size, short
-from knob_core.uploads.npy import read_npy
+from knob_core.uploads.npy import LONGEST_HEADER, read_header, read_npy
 from knob_core.uploads.parquet_process import read_in_process
 from knob_core.uploads.tables import arrange, read_csv
 from knob_core.uploads.uploaded import KNOWN, Held, Uploaded, uploaded
@@ -49,7 +49,9 @@ def _held(name: str, kind: str, content: bytes, budget: Budget) -> Held:
         key = member.name.removesuffix(".npy")
         if key not in KNOWN:
             raise ValueError(f"{name} holds '{short(key)}', expected {', '.join(sorted(KNOWN))}")
-        array = read_npy(f"{name}: {short(member.name)}", member.read(budget), budget, min(room, MAX_VALUES))
+        named, most = f"{name}: {short(member.name)}", min(room, MAX_VALUES)
+        read_header(named, member.beginning(LONGEST_HEADER), most)
+        array = read_npy(named, member.read(budget), budget, most)
         room -= array.codes.size if isinstance(array, Words) else array.size
         held[key] = array
     return held

@@ -14,7 +14,7 @@ import numpy as np
 from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words
 from knob_core.uploads import parquet_pages
 from knob_core.uploads.budget import Budget, Stopped
-from knob_core.uploads.limits import MAX_CLASSES, MAX_FOOTER, MAX_UNPACKED, MAX_VALUES, said, short
+from knob_core.uploads.limits import MAX_CLASSES, MAX_FOOTER, MAX_NAME, MAX_UNPACKED, MAX_VALUES, said, short
 from knob_core.uploads.tables import MOST_COLUMNS, Table, kind_of
 
 BATCH = 65_536  # rows
@@ -119,6 +119,9 @@ def _codes(column: Any, known: dict[str, int]) -> np.ndarray:
     """The texts of one batch as their numbers in `known`, which grows; (rows,). A null is the empty text."""
     column = column if hasattr(column, "dictionary") else column.dictionary_encode()
     texts = [*column.dictionary.to_pylist(), None]
+    longest = max((len(text) for text in texts if text), default=0)
+    if longest > MAX_NAME:
+        raise _Refused(f"has a label of {longest:,} characters, expected at most {MAX_NAME:,}")
     places = np.array([known.setdefault((text or "").strip(), len(known)) for text in texts])
     if len(known) > MAX_CLASSES + 2:
         raise _Refused(f"has {len(known):,} different labels, expected at most {MAX_CLASSES:,}")

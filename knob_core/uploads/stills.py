@@ -20,6 +20,7 @@ from knob_core.uploads.picture_frames import PictureFrames, frame_rate
 from knob_core.uploads.picture_sizes import require_canvas, require_pixels, require_scans
 
 SIZE = 32  # pixels
+ROWS = 64  # that are converted at a time
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".gif": "GIF"}
 MOVING = (".png", ".webp", ".gif")  # may hold more than one frame
 DAMAGE = (
@@ -107,6 +108,14 @@ def small(frame: Image.Image) -> np.ndarray:
     left, top = (width - side) // 2, (height - side) // 2
     square = frame.crop((left, top, left + side, top + side))
     if square.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
-        square = Image.fromarray((np.asarray(square).clip(0, 65535) / 257).round().astype(np.uint8))
+        square = Image.fromarray(_eight_bits(np.asarray(square)))
     shrunk = square.convert("RGB").resize((SIZE, SIZE), Image.Resampling.BILINEAR)
     return np.moveaxis(np.asarray(shrunk), -1, 0)
+
+
+def _eight_bits(grey: np.ndarray) -> np.ndarray:
+    """(H, W) of 16 bits in 8, some rows at a time: as floats, a large picture would take gigabytes."""
+    small = np.empty(grey.shape, np.uint8)
+    for top in range(0, len(grey), ROWS):
+        small[top : top + ROWS] = (grey[top : top + ROWS].clip(0, 65535) / 257).round()
+    return small

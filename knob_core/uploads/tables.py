@@ -7,6 +7,7 @@ streams have as many.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,16 +45,17 @@ def require_columns(name: str, names: Sequence[str]) -> None:
     """Refuse headings that are there twice, also as `label` and `labels`."""
     own = [OWN.get(heading, heading) for heading in names]
     if len(set(own)) != len(own):
-        twice = next(heading for i, heading in enumerate(own) if heading in own[:i])
+        twice = Counter(own).most_common(1)[0][0]
         raise ValueError(f"{name} has two columns of one name, '{short(twice)}'")
 
 
 def read_csv(name: str, content: bytes, budget: Budget) -> Held:
     """A first line of words, or 0, 1, 2 ..., is the header; without one every column is a class."""
     text = csv_text.opened(name, content, lambda: budget.check(name))
+    if (most := text.content.count(b"\n") + 1) > MAX_VALUES:  # before empty ones are passed over, one by one
+        raise ValueError(f"{name} has {most:,} lines, expected at most {MAX_VALUES:,}")
     line, first = _first(name, text)
     columns = len(first)
-    most = text.content.count(b"\n") + 1
     if most * columns > MAX_VALUES:
         raise ValueError(f"{name} has {most * columns:,} cells, expected at most {MAX_VALUES:,}")
     budget.spend(name, 8 * most * columns)

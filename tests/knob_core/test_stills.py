@@ -146,3 +146,15 @@ def test_the_limits_of_pictures_are_those_of_a_machine_of_4_gb():
     assert 4 * limits.MAX_PIXELS <= 4e8 and limits.MAX_RLE_PIXELS < limits.MAX_PIXELS
     assert 16 * 6 * limits.MAX_FILM_PIXELS <= 1e9 < limits.MAX_PROCESS_MEMORY
     assert set(stills.MOVING) <= set(stills.FORMATS)
+
+
+def test_sixteen_bits_of_grey_take_little_more_than_the_picture() -> None:
+    """As floats it took twelve times as much."""
+    grey = np.random.default_rng(0).integers(0, 2**16, (1500, 1500), np.uint16)
+    content = saved(Image.fromarray(grey), "PNG")
+    tracemalloc.start()
+    seen = read_pictures([("a.png", content)], ("cat", "dog")).images[0]
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3 * grey.nbytes + len(content)
+    np.testing.assert_allclose(seen.mean(), grey.mean() / 257, atol=2)

@@ -339,7 +339,16 @@ HOSTILE_LOGITS = {
         "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1.5, 8)}\n"), "no .npy|whole numbers"
     ),
     "text without end": (
-        "a.npy", headed(b"{'descr': '<U99999999', 'fortran_order': False, 'shape': (1, 4)}\n"), "cut short or padded"
+        "a.npy", headed(b"{'descr': '<U99999999', 'fortran_order': False, 'shape': (1, 4)}\n"), "text of 99,999,999"
+    ),
+    "text of nothing": (
+        "a.npy", headed(b"{'descr': '<U0', 'fortran_order': False, 'shape': (20000,)}\n"), "text of 0 characters"
+    ),
+    "names without end": (
+        "a.npz", lambda: npz(logits=np.zeros((4, 2)), labels=np.full(1_000_001, "a")), "at most 1,000,000 texts"
+    ),
+    "label beyond whole numbers": (
+        "a.npz", npz(logits=np.zeros((2, 2)), labels=np.array([0, 2**63], np.uint64)), r"labels hold 9\.22337e\+18 at"
     ),
     "text for logits": ("a.npy", npy(np.array([["a", "b"]])), "dtype text"),
     "short array": ("a.npy", declared((100, 4)), "cut short"),
@@ -375,7 +384,9 @@ HOSTILE_LOGITS = {
     "csv endless line": ("a.csv", lambda: b"12," * 3_000_000, "3,000,001 columns"),
     "csv long second line": ("a.csv", lambda: b"1,2\n" + b"34," * 3_000_000, "line 2 has 3,000,001 cells, expected 2"),
     "csv endless": ("a.csv", lambda: b"1,2\n" * 600_000, "1,200,002 cells"),
-    "csv blank lines": ("a.csv", lambda: b"1,2" + b"\n" * 5_000_000, "cells"),
+    "csv blank lines": ("a.csv", lambda: b"1,2" + b"\n" * 5_000_000, "5,000,001 lines"),
+    "csv blank lines first": ("a.csv", lambda: b"\n" * 5_000_000 + b"1,2", "5,000,001 lines"),
+    "csv header over many lines": ("a.csv", lambda: b'"a\n",b,' * 10_000 + b"c\n", "20,014 cells, expected at most"),
     "csv nan": ("a.csv", b"a,b\n1,2\nnan,3\n", "'a' is nan in row 2"),
     "csv doubled": ("a.csv", b"a,a,b,c\n1,2,3,4\n", "one name"),
     "csv one class": ("a.csv", b"label,a\n0,1\n", "at least 2"),
