@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from knob_core._arrays import checks as check
+
 
 class Kind(NamedTuple):
     """One kind of goal."""
@@ -73,7 +75,7 @@ class Goals:
             limit, (low, high) = getattr(self, name), kind.bounds
             number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
             if limit is not None and not (number and low <= limit <= high):
-                raise ValueError(f"goal {name} is {limit!r}, expected a number in [{low:g}, {high:g}]")
+                raise ValueError(f"goal {name} is {check.shown(limit)}, expected a number in [{low:g}, {high:g}]")
 
     def set(self) -> dict[str, float]:
         """The goals that ask for something, by name."""
@@ -100,7 +102,7 @@ def verdict(name: str, limit: float, value: float) -> Verdict:
 def from_dict(table: Mapping[str, Any]) -> Goals:
     """Goals of a file or a link; unknown names and values out of range are refused by name."""
     if not isinstance(table, Mapping):
-        raise ValueError(f"goals is {table!r}, expected a table of {', '.join(KINDS)}")
+        raise ValueError(f"goals is {check.shown(table)}, expected a table of {', '.join(KINDS)}")
     unknown = sorted(set(table) - {field.name for field in fields(Goals)})
     if unknown:
         raise ValueError(f"goals has unknown names {', '.join(map(str, unknown))}, expected {', '.join(KINDS)}")

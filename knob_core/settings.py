@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from knob_core import files, goals
+from knob_core._arrays import checks as check
 from knob_core.goals import Goals
 from knob_core.memories import KINDS, OFF, PLAIN, UNFITTED, Attentive, Memory
 
@@ -43,7 +44,7 @@ class Settings:
             value = getattr(self, name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not low <= value <= high:
-                raise ValueError(f"{name} is {value!r}, expected a number in [{low}, {high}]")
+                raise ValueError(f"{name} is {check.shown(value)}, expected a number in [{low}, {high}]")
         if not isinstance(self.on, bool):
             raise ValueError(f"on is {self.on!r}, expected true or false")
         if isinstance(self.memory, bool):
@@ -115,9 +116,9 @@ def _from_table(table: dict[str, Any]) -> Settings:
     if "version" not in table:
         raise ValueError(f"This is not a Knob settings file: it lacks `version = {VERSION}`")
     version = table.pop("version")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise ValueError(
-            f"This Knob settings file has version = {version!r}, and only {VERSION} can be read: "
+            f"This Knob settings file has version = {check.shown(version)}, and only {VERSION} can be read: "
             "save it anew with the Export of this version"
         )
     known = [entry.name for entry in fields(Settings) if entry.name != "weights"] + [TABLE]

@@ -108,7 +108,8 @@ def _record(text: str) -> dict[str, Any]:
     wanted = {"version", "name", "student", "date", "keyed", "lessons"}
     if not isinstance(said, dict) or set(said) != wanted or said["version"] != printable_summary.VERSION:
         raise ValueError(f"its record is of another kind, expected version {printable_summary.VERSION}")
-    if not all(isinstance(said[k], str) for k in ("name", "student", "date")) or not isinstance(said["lessons"], dict):
+    types = {"name": str, "student": str, "date": str, "keyed": bool, "lessons": dict}
+    if not all(isinstance(said[key], kind) for key, kind in types.items()):
         raise ValueError("its record has values of the wrong type")
     if said["name"] != clean_name(said["name"]) or said["student"] != clean_student(said["student"]):
         raise ValueError("its name or number has characters that the page does not let through")

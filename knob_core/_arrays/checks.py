@@ -85,12 +85,21 @@ def require_finite(name: str, x: Array) -> None:
         raise ValueError(f"{name} must be finite, got {first_bad(x, good)}")
 
 
+def shown(value: Any) -> str:
+    """A value from outside as an error names it: no longer than one can read; Python refuses to write giant numbers."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of more than 4,300 digits"
+    return text if len(text) <= 80 else f"{text[:50]}...{text[-25:]}"
+
+
 def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
     """A whole number, Python's or NumPy's, from low to high; a bool is none."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         allowed = f">= {low}" if high is None else f"in [{low}, {high}]"
-        raise ValueError(f"{name} is {value!r}, expected a whole number {allowed}")
+        raise ValueError(f"{name} is {shown(value)}, expected a whole number {allowed}")
     return int(value)
 
 

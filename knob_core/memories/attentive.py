@@ -77,7 +77,7 @@ class Attentive(Memory):
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LIMIT:
-                raise ValueError(f"{field.name} is {value!r}, expected a number in [-{LIMIT:g}, {LIMIT:g}]")
+                raise ValueError(f"{field.name} is {check.shown(value)}, expected a number in [-{LIMIT:g}, {LIMIT:g}]")
             object.__setattr__(self, field.name, float(value))
         for name, (low, high) in RANGES.items():
             if not low <= getattr(self, name) <= high:

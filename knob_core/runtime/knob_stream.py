@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from knob_core.runtime.state import State
 from knob_core.settings import Settings
 
 VERSION = 3  # of state_dict; older ones can be read
+KNOBS = {entry.name for entry in fields(Settings)}
 
 
 class KnobStream:
@@ -51,7 +52,7 @@ class KnobStream:
         slew: float | None = None,  # largest change of the knobs' logarithm per step
         device: str = "auto",
     ) -> None:
-        if slew is not None and not 0.0 < slew < np.inf:
+        if slew is not None and not (isinstance(slew, (int, float)) and 0.0 < slew < np.inf):
             raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
         if streams is not None:
             streams = whole_number("streams", streams, 1)
@@ -59,6 +60,10 @@ class KnobStream:
         self._gate = gate_of(self._source)
         if isinstance(settings, (str, os.PathLike)):
             settings = settings_file.load(os.fspath(settings))
+        if settings is not None and not isinstance(settings, Settings):
+            raise ValueError(
+                f"settings is a {type(settings).__name__}, expected Settings or the path of a settings file"
+            )
         if settings is None:
             settings = Settings()
             if self._source.knobs is not None:
@@ -82,10 +87,14 @@ class KnobStream:
 
     @settings.setter
     def settings(self, value: Settings) -> None:
+        if not isinstance(value, Settings):
+            raise ValueError(f"settings is a {type(value).__name__}, expected Settings")
         self.turn(**settings_file.as_dict(value))
 
     def turn(self, **changes: Any) -> None:
         """Set several knobs as one: no frame sees the one without the other."""
+        if unknown := changes.keys() - KNOBS:
+            raise ValueError(f"there is no knob {sorted(unknown)[0]!r}, expected some of {', '.join(sorted(KNOBS))}")
         with self._turning:
             numbers = {name: _plain(value) for name, value in changes.items()}
             self._settings = replace(self._settings, **numbers)
@@ -214,7 +223,10 @@ class KnobStream:
         if elapsed is not None and time is not None:
             raise ValueError("elapsed and time are both given, expected one of them")
         name, value = ("elapsed", elapsed) if time is None else ("time", time)
-        given = np.array(value, np.float64)  # ours: the state keeps it
+        try:
+            given = np.array(value, np.float64)  # ours: the state keeps it
+        except (TypeError, ValueError, OverflowError):
+            given = np.array(np.nan)
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
             raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
         frames, seconds = (given, np.nan) if time is None else (np.nan, given)

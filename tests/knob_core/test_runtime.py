@@ -744,3 +744,25 @@ def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> N
     stream.step(np.zeros((1, 4)))
     stream.load_state_dict(stream.state_dict())
     assert stream.settings.goals == goals and stream.temperature == 1.7
+
+
+@pytest.mark.parametrize(
+    ("odd", "cause"),
+    [
+        ({"settings": 3}, "settings is a int"), ({"settings": {"zeta": 1}}, "settings is a dict"),
+        ({"slew": "a"}, "slew is 'a'"),
+    ],
+)  # fmt: skip
+def test_odd_arguments_are_refused_by_name(odd: dict, cause: str) -> None:
+    with pytest.raises(ValueError, match=cause):
+        KnobStream(wrap.classifier(), **odd)
+
+
+def test_odd_turns_are_refused_by_name() -> None:
+    stream = KnobStream(wrap.classifier())
+    with pytest.raises(ValueError, match="no knob 'foo', expected some of"):
+        stream.turn(foo=1)
+    with pytest.raises(ValueError, match="settings is a dict"):
+        stream.settings = {"zeta": 1}  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="elapsed is"):
+        stream.step(np.zeros((1, 2)), elapsed=object())

@@ -174,6 +174,13 @@ def test_a_number_too_large_for_anything_is_refused(entry: dict[str, Any]) -> No
     assert check(f'<body data-record="{escape(json.dumps(said))}">').verdict == "wrong"
 
 
+@pytest.mark.parametrize("keyed", [float("nan"), float("inf"), 1, "yes", None])
+def test_whether_it_was_signed_is_yes_or_no(keyed: object) -> None:
+    """NaN stopped the check of a whole class."""
+    said = {**printable_summary.record(student(), DAY, ""), "keyed": keyed}
+    assert check(f'<body data-record="{escape(json.dumps(said))}">').verdict == "wrong"
+
+
 @pytest.mark.parametrize("broken", ["<", "<!--", "<a =", "</", "<a>x", "<style>", "<body data-record=", "&#9", "&a"])
 def test_a_file_of_broken_tags_does_not_hold_up_the_check(broken: str) -> None:
     """A megabyte of "<" took two minutes, one of "<!--" more than ten."""
