@@ -80,13 +80,15 @@ def read(kind: str, files: list[tuple[str, bytes]], given_up: Callable[[], bool]
     if st.session_state.get("own_seen") == id:
         return
     st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
-    title, budget = short_title([name for name, _ in files]), Budget(cancelled=given_up)
+    title = short_title([name for name, _ in files])
     try:
-        if kind == "Logits":
-            show(uploaded_stream.of_logits(id, title, read_logits(*files[0], budget=budget)))
-        else:
-            with news, st.spinner("Reading the pictures"):
-                pictures = read_pictures(files, CLASSES, budget)
+        with news, st.spinner("Reading"), upload_limits.turn_to_read(given_up):
+            budget = Budget(cancelled=given_up)  # its clock starts with the turn
+            logits = read_logits(*files[0], budget=budget) if kind == "Logits" else None
+            pictures = read_pictures(files, CLASSES, budget) if logits is None else None
+        if logits is not None:
+            show(uploaded_stream.of_logits(id, title, logits))
+        if pictures is not None:
             bar = news.progress(0.0, "Looking at the pictures")
             show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()

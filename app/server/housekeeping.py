@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from app.server import freed_memory, garbage_collector
-from app.server.streamlit_internals import end_session, forget_downloads, sessions
+from app.server.streamlit_internals import end_session, forget_downloads, forget_old_files, sessions
 
 Kept = dict[str, "weakref.ref[Any]"]  # sessions by id
 SWEEPS = 6  # in the time in which a closed page may come back
@@ -33,6 +33,7 @@ def sweep(before: Kept) -> Kept:
             logging.getLogger(__name__).exception("a session that is over could not be emptied")
     for id in before.keys() - now.keys():  # most of these sessions are gone already, but not what makes their files
         forget_downloads(id)
+    forget_old_files()
     if before.keys() - now.keys():
         del over
         garbage_collector.freeze()

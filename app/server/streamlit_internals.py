@@ -22,6 +22,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 LONGEST_RUN = 5.0  # s that a download waits for the page's script at most
 QUIET = 0.3  # s without a run of the script: what was typed just before a press may arrive a little after it
 UPLOAD_PATH = "/_stcore/upload_file/"  # then session id, "/", file id
+EMPTY_FILE = 1000  # bytes that a file without content takes, about
 
 
 def is_page_visit() -> bool:
@@ -72,7 +73,10 @@ def is_origin_allowed(origin: str | None, host: str | None) -> bool:
         return False
     if origin is None or not st.get_option("server.enableCORS"):  # no browser leaves its origin out
         return True
-    return urlparse(origin).netloc == host or origin in st.get_option("server.corsAllowedOrigins")
+    try:
+        return urlparse(origin).netloc == host or origin in st.get_option("server.corsAllowedOrigins")
+    except ValueError:  # such as "http://["
+        return False
 
 
 def limit_message_size(socket: WebSocket, most: int) -> None:
@@ -150,6 +154,12 @@ def keep_downloads() -> None:
     manager._remove_orphaned_deferred_callables = _remove_old_makers
 
 
+def forget_old_files() -> None:
+    """Remove files that were made for downloads a minute ago: Streamlit looks only when somebody's script ends."""
+    if runtime.exists():
+        runtime.get_instance().media_file_mgr.remove_orphaned_files()
+
+
 def forget_downloads(session_id: str | None = None) -> None:
     """Drop what would make a session's files, by default this one's: it holds the stream that they are made of.
 
@@ -188,10 +198,13 @@ def _is_running(session_id: str) -> bool:
 
 
 def stored_upload_bytes() -> dict[str, int]:
-    """Session id -> bytes of its uploaded files that the server keeps."""
+    """Session id -> bytes of its uploaded files that the server keeps, with names and what an empty file takes."""
     manager: Any = runtime.get_instance().uploaded_file_mgr
     with manager._lock:
-        return {session: sum(len(f.data) for f in files.values()) for session, files in manager.file_storage.items()}
+        return {
+            session: sum(len(f.data) + len(id) + len(f.name) + len(f.type) + EMPTY_FILE for id, f in files.items())
+            for session, files in manager.file_storage.items()
+        }
 
 
 def are_given_up(file_ids: Collection[str]) -> Callable[[], bool]:

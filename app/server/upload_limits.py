@@ -1,21 +1,46 @@
 """How much of visitors' files the server keeps: a total per session and one for all, checked before a file is taken.
 
-Streamlit limits the size of one file (`server.maxUploadSize`), and keeps as many of them as are sent.
+Streamlit limits the size of one file (`server.maxUploadSize`), and keeps as many of them as are sent. A file counts for
+its own session as soon as it is announced, for all the others with the bytes that came. Few are read at a time: reading
+takes several times as much memory as a file.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.streamlit_internals import UPLOAD_PATH, stored_upload_bytes
+from knob_core.uploads import Stopped
 
 MEGABYTE = 1024 * 1024
 MOST_PER_SESSION = 100  # MB
 MOST = 1000  # MB, of all sessions
+LONGEST_ID = 100  # characters; a browser's have 36
+SILENT = 10.0  # seconds in which an upload that brings nothing ends
+MOST_READ = 4  # uploads that are read at a time
+
+_turns = threading.Semaphore(MOST_READ)
+
+
+@contextmanager
+def turn_to_read(given_up: Callable[[], bool]) -> Iterator[None]:
+    """Wait for a turn, as long as nobody gives the files up."""
+    while not _turns.acquire(timeout=0.5):
+        if given_up():
+            raise Stopped("reading was cancelled")
+    try:
+        yield
+    finally:
+        _turns.release()
 
 
 class UploadLimits:
@@ -23,37 +48,75 @@ class UploadLimits:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._coming: Counter[str] = Counter()  # bytes on their way, by session
+        self._coming: Counter[str] = Counter()  # bytes announced, by session
+        self._came = 0  # bytes of files that are on their way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "PUT" or UPLOAD_PATH not in scope["path"]:
             await self.app(scope, receive, send)
             return
-        session = scope["path"].split("/")[-2]
+        *_, session, id = scope["path"].split("/")
         length = Headers(scope=scope).get("content-length", "")
-        refusal = self.refusal(session, int(length)) if length.isdecimal() else (411, "say how long the file is")
+        if not (length.isdecimal() and len(length) <= 15):
+            refusal: tuple[int, str] | None = (411, "say how long the file is")
+        elif len(id) > LONGEST_ID:
+            refusal = 400, f"the file's id has {len(id):,} characters, expected at most {LONGEST_ID}"
+        else:
+            refusal = self.refusal(session, int(length))
         if refusal is not None:
             while (await receive()).get("more_body", False):
                 pass  # thrown away: a browser that is cut off while it sends does not read why
             await PlainTextResponse(refusal[1], refusal[0])(scope, receive, send)
             return
+        watched = _Watched(self, receive)
         self._coming[session] += int(length)
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, watched, send)
+        except ClientDisconnect:
+            pass  # the browser's or ours: there is nobody to tell
         finally:
+            self._came -= watched.came
             self._coming[session] -= int(length)
             self._coming += Counter()  # forget those at 0
 
     def refusal(self, session: str, length: int) -> tuple[int, str] | None:
         """The status and the words for a file that is too much, None for one that is not."""
-        stored = stored_upload_bytes()
-        own = stored.get(session, 0) + self._coming[session] + length
+        own = stored_upload_bytes().get(session, 0) + self._coming[session] + length
         if own > MOST_PER_SESSION * MEGABYTE:
             return 413, f"your files would have {own / MEGABYTE:.0f} MB, expected at most {MOST_PER_SESSION} MB"
-        of_all = sum(stored.values()) + self._coming.total() + length
-        if of_all > MOST * MEGABYTE:
+        if not self.has_room(length):
             return 503, f"this server has no room for another file ({MOST} MB for all visitors); try again later"
         return None
+
+    def has_room(self, length: int) -> bool:
+        """For so many bytes more, of any visitor."""
+        return sum(stored_upload_bytes().values()) + self._came + length <= MOST * MEGABYTE
+
+    def take(self, length: int) -> bool:
+        """Count bytes that came; whether there is room for them."""
+        self._came += length
+        return self.has_room(0)
+
+
+class _Watched:
+    """The body of an upload as it comes; it ends where nothing comes for a while, or where the server is full."""
+
+    def __init__(self, limits: UploadLimits, receive: Receive) -> None:
+        self.limits, self.receive = limits, receive
+        self.came = 0
+        self._whole = False
+
+    async def __call__(self) -> Message:
+        if self._whole:
+            return await self.receive()
+        try:
+            message = await asyncio.wait_for(self.receive(), SILENT)
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        length = len(message.get("body", b""))
+        self.came += length
+        self._whole = not message.get("more_body", False)
+        return message if self.limits.take(length) else {"type": "http.disconnect"}
 
 
 def words(most_per_file: int) -> str:

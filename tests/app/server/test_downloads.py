@@ -11,7 +11,7 @@ from streamlit.runtime import media_file_manager
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from app.server import streamlit_internals
+from app.server import housekeeping, streamlit_internals
 from app.server.streamlit_internals import QUIET, KeptFile, after_run, keep_downloads
 
 
@@ -85,3 +85,24 @@ def test_a_file_has_what_was_typed_just_before_the_press(monkeypatch: pytest.Mon
     threading.Timer(QUIET / 3, lambda: setattr(session, "_scriptrunner", object())).start()
     threading.Timer(2 * QUIET / 3, script).start()
     assert make() == "Ada"
+
+
+def test_it_goes_also_where_nobody_comes_any_more(manager: MediaFileManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last visitor's file was kept until another one came."""
+    id, now = made(manager), streamlit_internals.time.monotonic()
+    running: Any = SimpleNamespace(media_file_mgr=manager)
+    monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: running)
+    monkeypatch.setattr(housekeeping, "sessions", dict)
+    housekeeping.sweep({})
+    assert id in manager._file_metadata
+    monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda: now + KeptFile.SECONDS)
+    for _ in range(2):
+        housekeeping.sweep({})
+    assert id not in manager._file_metadata
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://]", "null", "", "http://evil.example"])
+def test_an_origin_that_is_none_is_refused(origin: str) -> None:
+    """`http://[` was an error of the server, with a traceback in its log for every such request."""
+    assert not streamlit_internals.is_origin_allowed(origin, "localhost:8501")

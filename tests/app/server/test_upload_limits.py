@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from app.server import streamlit_internals, upload_limits
 from app.server.upload_limits import MEGABYTE, MOST, MOST_PER_SESSION, UploadLimits
+from knob_core.uploads import Stopped
 
 ROOM = MOST_PER_SESSION * MEGABYTE
 
@@ -51,3 +57,87 @@ def test_files_are_given_up_with_the_page_or_by_hand(
     monkeypatch.setattr(streamlit_internals, "runtime", server)
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda suppress_warning=False: page)
     assert streamlit_internals.are_given_up({"a", "b"})() == given_up
+
+
+def asgi(session: str, id: str = "a", length: int | str = 10) -> dict[str, object]:
+    headers = [(b"content-length", str(length).encode())]
+    path = f"{streamlit_internals.UPLOAD_PATH}{session}/{id}"
+    return {"type": "http", "method": "PUT", "path": path, "headers": headers}
+
+
+async def taken(limits: UploadLimits, scope: dict[str, object], parts: list[bytes], silent: float = 0.0) -> int:
+    """The status of an upload that comes in parts and then is silent, or ends; 0 where it was cut off."""
+    said = []
+
+    async def receive() -> dict[str, object]:
+        if parts:
+            return {"type": "http.request", "body": parts.pop(0), "more_body": bool(parts) or silent > 0}
+        await asyncio.sleep(silent)
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, object]) -> None:
+        said.append(message.get("status"))
+
+    await limits(scope, receive, send)  # type: ignore[arg-type]
+    return next((status for status in said if isinstance(status, int)), 0)
+
+
+async def takes_all(scope: object, receive: object, send: object) -> None:
+    """As Streamlit does: the whole body, then 204."""
+    body = await Request(scope, receive).body()  # type: ignore[arg-type]
+    await Response(status_code=204, headers={"length": str(len(body))})(scope, receive, send)  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_announced_and_does_not_come_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eleven sessions that announced 100 MB each shut all others out, without a byte sent."""
+    monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
+    monkeypatch.setattr(upload_limits, "SILENT", 0.2)
+
+    async def visit() -> tuple[list[int], int]:
+        limits = UploadLimits(takes_all)
+        hostile = [asyncio.create_task(taken(limits, asgi(str(i), length=ROOM), [b"x"], 60.0)) for i in range(11)]
+        await asyncio.sleep(0.05)
+        honest = await taken(limits, asgi("me"), [b"0123", b"456789"])
+        cut = await asyncio.wait_for(asyncio.gather(*hostile), 10)
+        assert limits._came == 0 and not limits._coming
+        return cut, honest
+
+    assert asyncio.run(visit()) == ([0] * 11, 204)
+
+
+def test_what_comes_beyond_the_room_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many may be announced while there is still room for each."""
+    monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
+    monkeypatch.setattr(upload_limits, "MOST", 1)
+    limits = UploadLimits(takes_all)
+    parts = [bytes(MEGABYTE // 2)] * 3
+    assert asyncio.run(taken(limits, asgi("me", length=MEGABYTE), list(parts[:2]))) == 204
+    assert asyncio.run(taken(limits, asgi("me", length=MEGABYTE), list(parts))) == 0
+
+
+@pytest.mark.parametrize(
+    ("id", "length", "status"), [("i" * 101, 10, 400), ("i", "9" * 5000, 411), ("i", "x", 411), ("i" * 100, 2, 204)]
+)
+def test_long_ids_and_odd_lengths_are_refused(
+    monkeypatch: pytest.MonkeyPatch, id: str, length: int | str, status: int
+) -> None:
+    monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
+    assert asyncio.run(taken(UploadLimits(takes_all), asgi("me", id, length), [b"ab"])) == status
+
+
+def test_names_and_empty_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = SimpleNamespace(data=b"", name="n" * 3000, type="t")
+    manager = SimpleNamespace(_lock=threading.Lock(), file_storage={"me": {"i" * 100: file}})
+    running = SimpleNamespace(get_instance=lambda: SimpleNamespace(uploaded_file_mgr=manager))
+    monkeypatch.setattr(streamlit_internals, "runtime", running)
+    assert streamlit_internals.stored_upload_bytes() == {"me": 3101 + streamlit_internals.EMPTY_FILE}
+
+
+def test_few_uploads_are_read_at_a_time() -> None:
+    with ExitStack() as others:
+        for _ in range(upload_limits.MOST_READ):
+            others.enter_context(upload_limits.turn_to_read(lambda: False))
+        with pytest.raises(Stopped, match="cancelled"), upload_limits.turn_to_read(lambda: True):
+            pass
+    with upload_limits.turn_to_read(lambda: True):
+        pass
