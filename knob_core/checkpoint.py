@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as serialise
 
 from knob_core import files, models
 from knob_core.memories import Attentive
@@ -42,8 +42,7 @@ def save(
         own["attentive"] = model.attentive.to_dict()
     if model.reset_reference is not None:
         own["reset"] = {"form": "normalised", "kappa": model.reset_reference}
-    with files.replacing(path) as temporary:
-        save_file(tensors, temporary, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)})
+    files.write_bytes(path, serialise(tensors, {"knob": json.dumps({**(header or {}), **own}, sort_keys=True)}))
 
 
 def is_half(path: str | os.PathLike[str]) -> bool:

@@ -102,10 +102,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command in place of this process, or say in one line why not."""
     name, *given = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     if name in ("-h", "--help"):
-        print(usage())
+        tell(usage())
         return 0
     if name == "--version":
-        print(f"knob {installed_version()}")
+        tell(f"knob {installed_version()}")
         return 0
     root = clone(Path.cwd())
     wrong = problem(name, root)
@@ -118,6 +118,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if os.name == "posix":  # signals reach the command itself
         os.execve(process[0], process, environment)
     return subprocess.run(process, env=environment, check=False).returncode
+
+
+def tell(line: str) -> None:
+    """Print at once; where nothing reads any more (`knob --help | true`), this line and all that follow are dropped."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
 
 
 def installed_version() -> str:

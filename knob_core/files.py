@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk, or a user's share of it
+CAUSES = {  # of errors that a write has without a file's name
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk is full",  # a user's share of it
+    errno.EFBIG: "the file is larger than the system allows",  # ulimit -f
+}
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes, sync: bool = False) -> None:
@@ -28,15 +32,17 @@ def write_text(path: str | os.PathLike[str], text: str, sync: bool = False) -> N
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], sync: bool = False) -> Iterator[Path]:
-    """An empty temporary file with the suffix of `path`, for writers that want a path; afterwards it becomes `path`.
+def replacing(path: str | os.PathLike[str], sync: bool = False, suffix: str = "") -> Iterator[Path]:
+    """An empty temporary file, for writers that want a path; afterwards it becomes `path`.
 
-    Any error inside, also from checking what was written, leaves `path` as it was. With `sync` the bytes are on the
-    disk before the name changes, so that the file also outlives a power cut.
+    Its name ends in `.part`, so that who looks for `*.safetensors` does not find what a killed writer left behind; a
+    writer that chooses the format by the name gives the `suffix` that follows. Any error inside, also from checking
+    what was written, leaves `path` as it was. With `sync` the bytes are on the disk before the name changes, so that
+    the file also outlives a power cut.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem[:64]}-{secrets.token_hex(6)}.part{path.suffix}")
+    temporary = path.with_name(f".{path.stem[:64]}-{secrets.token_hex(6)}.part{suffix}")
     try:
         temporary.open("xb").close()  # made here, so that its mode is the umask's
         mode = temporary.stat().st_mode
@@ -47,8 +53,10 @@ def replacing(path: str | os.PathLike[str], sync: bool = False) -> Iterator[Path
                 os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        if error.errno in FULL:
-            raise OSError(f"the disk is full: {path} could not be written") from error
-        raise
+        if error.errno not in CAUSES:
+            raise
+        named = OSError(f"{CAUSES[error.errno]}: {path} could not be written")
+        named.errno = error.errno  # a block around this one names its own file
+        raise named from error
     finally:
         temporary.unlink(missing_ok=True)

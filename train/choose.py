@@ -20,13 +20,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from knob_core import checkpoint, corruptions, data, fusion, metrics, models, seeding
+from knob_core import corruptions, data, fusion, metrics, models, seeding
 from knob_core.library import result_tables
 from knob_core.metrics import clustered
 from knob_core.models import GatedClassifier
 from knob_core.probes.learning import auc, oracle_advantage
 from train import commands
-from train.fit import Workplace
+from train.fit import Workplace, encoder_of
 from train.measuring import plain_rivals
 from train.measuring.branch_outputs import BranchArrays
 from train.study import Features, train_heads
@@ -159,7 +159,7 @@ def compare(
     rows = []
     for kept, left_out in selection.leave_one_out():
         weights = (
-            checkpoint.load(encoder).encoder.state_dict()
+            encoder_of(encoder, recipe.width).state_dict()
             if encoder is not None
             else encoder_without(left_out, recipe, size, seed, place)
         )

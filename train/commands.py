@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -59,6 +60,10 @@ def run(name: str, work: Callable[[], object]) -> int:
     """Do the work and give the exit code. A defect of ours keeps its trace."""
     try:
         work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+        return _say(name, "stopped: nothing reads its output any more", FAILED)
     except WrongArgument as error:
         return _say(name, error, WRONG_ARGUMENTS)
     except ModuleNotFoundError as error:

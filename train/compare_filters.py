@@ -59,8 +59,14 @@ def read_by_kind(paths: Sequence[Path], splits: Sequence[str]) -> tuple[dict[str
 
 def about_of(path: Path) -> dict[str, Any]:
     """What a file of streams says of itself."""
-    with np.load(path, allow_pickle=False) as file:
-        return json.loads(str(file["about"])) if "about" in file else {}
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(json.loads(str(file["about"]))) if "about" in file else {}
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # zipfile, json and numpy each have errors of their own for another file
+        wanted = "expected an .npz of python -m train.change_streams"
+        raise ValueError(f"{path} is not a file of streams, {wanted} ({error})") from error
 
 
 def read(paths: Sequence[Path], splits: Sequence[str]) -> tuple[Streams, dict[str, Any]]:

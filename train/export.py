@@ -220,7 +220,7 @@ def export(
     for kind in formats:
         suffix, write, run = FORMATS[kind]
         path = out / f"{source.stem}{suffix}"
-        with files.replacing(path) as temporary:
+        with files.replacing(path, suffix=path.suffix) as temporary:  # torch.export goes by it
             write(model, temporary, settings)
             difference = largest_difference(model, run(temporary), settings=settings)
             if not difference <= TOLERANCE:

@@ -26,11 +26,10 @@ from train.training import distributed, loop, losses, validation
 from train.training.batches import Loader
 from train.training.encodings import Encodings
 from train.training.progress_bar import Progress
-from train.training.recipes import RECIPES, Recipe, as_dict, check, override
+from train.training.recipes import MIN_WIDTH, RECIPES, Recipe, as_dict, check, override
 from train.training.run_lock import locked
 
 SEEDS = (0, 1, 2)
-MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass
 WARM_ENTRIES = (
     *("name", "width", "warm", "batch", "chunk", "clean_share"),
     *("curriculum", "label_smoothing", "validation", "limit"),
@@ -67,6 +66,10 @@ class Workplace:
     def split(self, recipe: Recipe) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """Training part and held-out part: the last `validation` images are never trained on."""
         cut = len(self.images) - recipe.validation
+        if cut < 1:
+            raise commands.WrongArgument(
+                f"validation is {recipe.validation}, expected fewer than the {len(self.images)} images there are"
+            )
         if recipe.limit > cut:
             kept = f"{recipe.validation} of {len(self.images)} are held out for validation"
             raise commands.WrongArgument(f"limit is {recipe.limit}, expected at most {cut}, since {kept}")
@@ -94,7 +97,7 @@ def fit(
     reads = recipe.static_reads if methods.get(family).gate.gated else models.STATIC_READS[0]
     model = models.build(family, recipe.width, static_reads=reads).to(place.device)
     if place.encoder is not None:
-        given = checkpoint.load(place.encoder, place.device).encoder
+        given = encoder_of(place.encoder, recipe.width, place.device)
         model.encoder.load_state_dict(given.state_dict())
         identity["encoder"] = branch_outputs.digest(given)[:16]
     elif recipe.warm is not None:
@@ -144,7 +147,15 @@ def continued_encoder(recipe: Recipe, seed: int, place: Workplace) -> nn.Module:
     if not path.is_file():
         command = f"python -m train.fit --method static --recipe {recipe.continues} --seed {seed}"
         raise FileNotFoundError(f"{recipe.name} continues the encoder in {path}, which is missing; make it: {command}")
-    return checkpoint.load(path, place.device).encoder
+    return encoder_of(path, recipe.width, place.device)
+
+
+def encoder_of(path: Path, width: int, device: str | torch.device = "cpu") -> nn.Module:
+    """The encoder of a checkpoint of this width."""
+    found = checkpoint.load(path, device)
+    if found.width != width:
+        raise commands.WrongArgument(f"{path} has an encoder of width {found.width}, expected {width} as in the recipe")
+    return found.encoder
 
 
 def _warm_part(recipe: Recipe) -> dict[str, Any]:
@@ -223,7 +234,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def work(args: argparse.Namespace) -> None:
     try:
-        recipe = check(override(RECIPES[args.recipe], args.set))
+        recipe = check(override(RECIPES[args.recipe], args.set), gated=args.all or args.method in methods.GATED)
     except ValueError as error:
         raise commands.WrongArgument(str(error)) from error
     device = distributed.own_device(args.device)

@@ -8,7 +8,6 @@ it are in the table. One row a model and setting; measures as in `knob_core.meas
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from knob_core.maps import MEASURES, ManySettings
 from knob_core.memories import KINDS, Attentive
 from knob_core.settings import HOME, Settings
 from train import commands
-from train.compare_filters import CHOOSING
+from train.compare_filters import CHOOSING, about_of
 
 ZETAS = HOME.zeta * 2.0 ** (np.arange(-8, 4) / 2)  # 0.0625 to 2.83
 OMEGAS = HOME.omega_n * 2.0 ** (np.arange(-8, 6) / 2)  # 0.025 to 2.26 rad/frame
@@ -31,8 +30,7 @@ OMEGAS = HOME.omega_n * 2.0 ** (np.arange(-8, 6) / 2)  # 0.025 to 2.26 rad/frame
 
 def read(path: Path) -> tuple[str, Branches]:
     """The model's name and its streams; other splits than those for choosing are refused."""
-    with np.load(path, allow_pickle=False) as file:
-        about = json.loads(str(file["about"])) if "about" in file else {}
+    about = about_of(path)
     if about.get("split") not in CHOOSING:
         raise ValueError(f"{path} has split {about.get('split')!r}, expected {' or '.join(CHOOSING)} here")
     return str(about["model"]), branches.load(path)

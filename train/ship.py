@@ -1,7 +1,7 @@
 """Put finished runs where the console finds them: `python -m train.ship` writes assets/checkpoints in half precision.
 
 A model ships only when half precision leaves its accuracy on the sample as it was, and replaces one that ships only
-where it is not worse on the held-out training images (`--even-if-worse` does it all the same).
+where it is not worse on as many held-out training images or more (`--even-if-worse` does it all the same).
 Rivals that only stand in tables do not ship.
 """
 
@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 
-from knob_core import checkpoint, data, files, models
+from knob_core import checkpoint, data, files, models, seeding
 from knob_core.inference import over_batches
 from train import commands
 from train.commands import CHECKPOINTS
 
+ACCURACIES = ("clean_accuracy", "corrupted_accuracy")  # of a history's last row
 TOLERANCE = 0.002  # of accuracy: two images in a thousand
 
 
@@ -35,19 +36,38 @@ class Worse(ValueError):
 def validation_accuracy(header: dict[str, Any]) -> float | None:
     """Of the last epoch on held-out training images, clean and corrupted alike; None where the file does not tell."""
     history = header.get("history")
-    if not isinstance(history, dict) or not {"clean_accuracy", "corrupted_accuracy"} <= history.keys():
-        return None
-    return (history["clean_accuracy"] + history["corrupted_accuracy"]) / 2
+    found: list[Any] = [history.get(name) for name in ACCURACIES] if isinstance(history, dict) else [None]
+    told = all(type(value) in (int, float) and 0 <= value <= 1 for value in found)  # no text, no nan
+    return float(sum(found)) / len(ACCURACIES) if told else None
+
+
+def validation_images(header: dict[str, Any]) -> int | None:
+    """How many images the accuracy is of; None where the file does not tell."""
+    recipe = header.get("recipe")
+    count = recipe.get("validation") if isinstance(recipe, dict) else None
+    return count if type(count) is int else None
+
+
+def seed_of(header: dict[str, Any], path: Path) -> int:
+    """The seed of a run, which becomes part of the name of its file."""
+    seed = header.get("seed")
+    if type(seed) is not int or not 0 <= seed <= seeding.MAX_SEED:
+        raise ValueError(f"{path} has seed {seed!r}, expected a whole number from 0 to {seeding.MAX_SEED}")
+    return seed
 
 
 def require_not_worse(source: Path, header: dict[str, Any], target: Path) -> None:
     """Raise Worse where the run has a lower validation accuracy than the file that it would replace."""
     if not target.is_file():
         return
-    new, old = validation_accuracy(header), validation_accuracy(checkpoint.read_header(target))
+    ships = checkpoint.read_header(target)
+    new, old = validation_accuracy(header), validation_accuracy(ships)
     if new is None or old is None:
         lacking = source if new is None else target
-        raise Worse(f"{source}: not shipped, since {lacking} does not tell its validation accuracy")
+        raise Worse(f"{source}: not shipped, since {lacking} does not tell its validation accuracy, 0 to 1")
+    count, before = validation_images(header), validation_images(ships)
+    if count is not None and before is not None and count < before:
+        raise Worse(f"{source}: not shipped, since it was validated on {count} images, and what ships on {before}")
     if new < old:
         raise Worse(f"{source}: not shipped, since its validation accuracy is {new:.4f}, and {old:.4f} ships")
 
@@ -55,7 +75,7 @@ def require_not_worse(source: Path, header: dict[str, Any], target: Path) -> Non
 def ship(source: Path, folder: Path = CHECKPOINTS, even_if_worse: bool = False) -> Path:
     """One finished run: gives the shipped file."""
     whole, header = checkpoint.load(source), checkpoint.read_header(source)
-    target = folder / f"{whole.method}-s{header['seed']}.safetensors"
+    target = folder / f"{whole.method}-s{seed_of(header, source)}.safetensors"
     if not even_if_worse:
         require_not_worse(source, header, target)
     before = sample_accuracy(whole)

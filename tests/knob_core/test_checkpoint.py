@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from knob_core import checkpoint, models
@@ -167,3 +169,24 @@ def test_what_the_static_branch_reads_comes_back(saved: Path, tmp_path: Path) ->
     save_file(load_file(saved), saved, {"knob": json.dumps({**header, "static_reads": "pixels"})})
     with pytest.raises(ValueError, match="names no model of ours"):
         checkpoint.load(saved)
+
+
+def test_the_file_is_what_safetensors_itself_would_write(saved: Path, tmp_path: Path) -> None:
+    with safe_open(saved, "pt") as file:
+        metadata = file.metadata()
+    save_file(load_file(saved), tmp_path / "same", metadata)
+    assert (tmp_path / "same").read_bytes() == saved.read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
+def test_a_checkpoint_that_does_not_fit_names_its_file(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"larger than the system allows: .*x\.safetensors could not be written"):
+            checkpoint.save(models.build("static", width=8), tmp_path / "x.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -69,3 +70,13 @@ def test_help_and_version_need_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out.startswith("usage: knob COMMAND")
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("knob ")
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_a_reader_that_is_gone_is_no_error(option: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "knob_core", option]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -40,7 +40,7 @@ def test_two_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     with files.replacing(path) as first, files.replacing(path) as second:
         assert first != second and first.parent == second.parent == tmp_path
-        assert first.suffix == second.suffix == ".npz"  # some writers choose the format by it
+        assert first.suffix == second.suffix == ".part"
         first.write_text("first")
         second.write_text("second")
     assert path.read_text() == "first"  # whoever ends last
@@ -69,12 +69,34 @@ def test_a_writer_that_replaces_the_temporary_file_does_not_decide_the_mode(tmp_
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("number", files.FULL)
+@pytest.mark.parametrize("number", files.CAUSES)
 def test_a_full_disk_is_named_in_one_line(tmp_path: Path, number: int) -> None:
-    with pytest.raises(OSError, match="the disk is full") as caught, files.replacing(tmp_path / "x"):
+    outer, inner = files.replacing(tmp_path / "x"), files.replacing(tmp_path / "within")
+    with pytest.raises(OSError, match=files.CAUSES[number]) as caught, outer, inner:
         raise OSError(number, os.strerror(number))
     assert str(tmp_path / "x") in str(caught.value) and "\n" not in str(caught.value)
     assert names(tmp_path) == []
+
+
+def test_what_a_killed_writer_leaves_has_not_the_suffix_of_the_file(tmp_path: Path) -> None:
+    with files.replacing(tmp_path / "x.safetensors") as temporary:
+        assert names(tmp_path) == [temporary.name] and not list(tmp_path.glob("*.safetensors"))
+    with files.replacing(tmp_path / "x.pt2", suffix=".pt2") as temporary:
+        assert temporary.name.endswith(".part.pt2")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
+def test_a_limit_on_the_size_of_files_names_the_file(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match="the file is larger than the system allows") as caught:
+            files.write_bytes(tmp_path / "x", bytes(2000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(tmp_path / "x") in str(caught.value) and names(tmp_path) == []
 
 
 def test_other_errors_keep_their_number(tmp_path: Path) -> None:

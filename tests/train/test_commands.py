@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,12 @@ def test_no_command_was_lost() -> None:
         "study",
     ]
     assert set(wanted) <= set(COMMANDS)
+
+
+def test_a_reader_that_is_gone_is_one_line() -> None:
+    code = "import sys; from train import commands; sys.exit(commands.run('train.it', lambda: print('a table')))"
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "train.it: stopped: nothing reads its output any more\n")

@@ -20,9 +20,9 @@ import tiny_run
 import torch
 from safetensors.torch import load_file
 
-from knob_core import checkpoint
+from knob_core import checkpoint, models
 from knob_core.methods import GATED
-from train import fit
+from train import commands, fit
 from train.training import loop, run_lock, saved_state
 
 State = dict[str, torch.Tensor]
@@ -248,6 +248,8 @@ def test_held_out_pictures_are_not_trained_on(tmp_path: Path) -> None:
     place = tiny_run.place(tmp_path)
     (training, _), (held, _) = place.split(replace(tiny_run.WARM_TINY, limit=160, validation=40))
     assert len(training) == 160 and len(held) == 40
+    with pytest.raises(ValueError, match="validation is 200, expected fewer than the 200 images there are"):
+        place.split(replace(tiny_run.WARM_TINY, validation=200))
     with pytest.raises(ValueError, match="limit is 200, expected at most 160, since 40 of 200 are held out"):
         place.split(replace(tiny_run.WARM_TINY, limit=200, validation=40))
 
@@ -255,3 +257,29 @@ def test_held_out_pictures_are_not_trained_on(tmp_path: Path) -> None:
 def test_a_recipe_that_nothing_can_be_trained_with_is_a_wrong_argument(capsys: pytest.CaptureFixture[str]) -> None:
     assert fit.main(["--method", "static", "--set", "batch=7"]) == 2
     assert capsys.readouterr().err == "train.fit: batch is 7, expected a multiple of chunk, which is 64\n"
+
+
+def test_an_encoder_of_another_width_is_refused_with_both_widths(tmp_path: Path) -> None:
+    given = tmp_path / "wide.safetensors"
+    checkpoint.save(models.build("static", width=12), given, {"seed": 0})
+    with pytest.raises(commands.WrongArgument, match=r"wide.safetensors has an encoder of width 12, expected 8"):
+        fit.fit("static", tiny_run.WARM_TINY, 0, replace(tiny_run.place(tmp_path), encoder=given))
+
+
+def test_divergence_before_the_first_state_speaks_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_one_step", lambda *arguments: torch.full((3,), float("nan"), dtype=torch.float64))
+    with pytest.raises(loop.Diverged, match=r"epoch 1.*; nothing was saved yet\."):
+        tiny_run.run(tmp_path, "static", tiny_run.END_TO_END_TINY)
+
+
+def test_training_goes_on_where_nothing_reads_its_lines(tmp_path: Path) -> None:
+    code = (
+        "import sys; from train.training.progress_bar import Progress; progress = Progress('a run', 2, 1, 1)\n"
+        "for epoch in range(2): progress.start_epoch(epoch, 0); progress.end_epoch({'loss': 1.0})\n"
+        "print('done', file=sys.stderr)"
+    )
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "done\n")

@@ -86,3 +86,13 @@ def test_the_shipped_table_is_read_and_knob_has_the_command() -> None:
     frame = result_tables.read_table("sensitivity")
     assert set(frame["memory"]) == {"attentive"} and frame.notna().all().all()
     assert cli.COMMANDS["sensitivity"].module == "train.sensitivity"
+
+
+def test_another_file_is_named_with_what_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = tmp_path / "wrong.npz"
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    for content in (b"no such thing", b"PK\x03\x04 cut short", (tmp_path / "array.npy").read_bytes()):
+        wrong.write_bytes(content)
+        assert sensitivity.main([str(wrong), "--out", str(tmp_path / "x.csv")]) == 1
+        said = capsys.readouterr().err
+        assert f"{wrong} is not a file of streams, expected an .npz of python -m train.change_streams" in said

@@ -99,3 +99,33 @@ def test_what_is_refused_keeps_no_other_run_from_shipping(
     monkeypatch.setattr(ship, "ship", refuses_the_first)
     assert ship.main(["--runs", str(tmp_path / "runs")]) == 1 and asked == [finished, second]
     assert f"{finished}: not shipped" in capsys.readouterr().err
+
+
+GOOD = {"clean_accuracy": 0.9, "corrupted_accuracy": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"history": {**GOOD, "clean_accuracy": float("nan")}}, "does not tell its validation accuracy, 0 to 1"),
+        ({"history": {**GOOD, "clean_accuracy": "0.99"}}, "does not tell its validation accuracy, 0 to 1"),
+        ({"recipe": {"validation": 8}}, "it was validated on 8 images, and what ships on 2000"),
+    ],
+)
+def test_a_doubtful_accuracy_replaces_nothing(finished: Path, tmp_path: Path, changes: dict, says: str) -> None:
+    model, header = checkpoint.load(finished), {"seed": 2, "history": GOOD, "recipe": {"validation": 2000}}
+    target = tmp_path / "shipped" / "knob-ia-s2.safetensors"
+    checkpoint.save(model, target, header)
+    checkpoint.save(model, finished, header | changes)
+    before = target.read_bytes()
+    with pytest.raises(ship.Worse, match=says):
+        ship.ship(finished, target.parent)
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", [None, "../../x", "0", -1, 1.5, True])
+def test_a_seed_that_is_no_whole_number_is_refused(finished: Path, tmp_path: Path, seed: object) -> None:
+    checkpoint.save(checkpoint.load(finished), finished, {} if seed is None else {"seed": seed})
+    with pytest.raises(ValueError, match=f"final.safetensors has seed {seed!r}, expected a whole number from 0"):
+        ship.ship(finished, tmp_path / "shipped")
+    assert not (tmp_path / "shipped").exists()

@@ -188,9 +188,12 @@ def _one_step(
 
 def _check_finite(running: Tensor, run: Run, epoch: int, step: int) -> None:
     if not bool(torch.isfinite(running).all()):
+        kept = (
+            f"the last good state is kept in {run.state_path}" if run.state_path.exists() else "nothing was saved yet"
+        )
         raise Diverged(
-            f"the loss is no longer a number in epoch {epoch + 1}, step {step}; the last good state is kept in "
-            f"{run.state_path}. A smaller learning rate than {run.stage.lr} may help."
+            f"the loss is no longer a number in epoch {epoch + 1}, step {step}; {kept}. "
+            f"A smaller learning rate than {run.stage.lr} may help."
         )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from torch import nn
 from tqdm import tqdm
 
+from knob_core.cli import tell
+
 
 class Progress:
     """Loss, accuracy, ζ, ω_n, mean gate, images/s and time left of one stage."""
@@ -47,7 +49,4 @@ class Progress:
         rate = (self.steps - self.first_step) * self.batch / (time.monotonic() - self.started)
         left = (self.epochs - self.epoch - 1) * self.steps * self.batch / rate / 60
         numbers = "  ".join(f"{name} {value:.4g}" for name, value in row.items() if name != "epoch")
-        print(
-            f"{self.title} {self.epoch + 1}/{self.epochs}  {numbers}  {rate:.0f} images/s  {left:.0f} min left",
-            flush=True,
-        )
+        tell(f"{self.title} {self.epoch + 1}/{self.epochs}  {numbers}  {rate:.0f} images/s  {left:.0f} min left")

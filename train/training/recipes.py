@@ -13,12 +13,15 @@ What the paper leaves open, and what we take: train/STUDY.md.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from knob_core.models import STATIC_READS
 
 MIN_VALIDATION = 8  # images: one for each training corruption and severity that is measured
+MIN_WIDTH = 8  # narrower, torch's channels-last convolutions have been seen to corrupt memory in the backward pass
+IMAGES = 50_000  # of CIFAR-10 for training
 
 
 def _later(default: Any) -> Any:
@@ -42,6 +45,21 @@ class Stage:
     decay: str = _later("matrices")  # or "all": which weights decay
 
 
+STAGE_CHOICES = {
+    "optimizer": ("sgd", "adamw"),
+    "schedule": ("onecycle", "cosine"),
+    "precision": ("float32", "bfloat16"),
+    "decay": ("matrices", "all"),
+}
+STAGE_RANGES: dict[str, tuple[float, float]] = {  # from, to; every number of a stage is here
+    "epochs": (1, 100_000),
+    "lr": (1e-12, 100.0),
+    "weight_decay": (0.0, 100.0),
+    "window_epochs": (0, 100_000),
+    "augmented_share": (0.0, 1.0),
+    "average_epochs": (0.0, 100_000.0),
+}
+
 CHOICES = {
     "padding": ("reflect", "zeros"),
     "severities": ("real", "whole"),
@@ -52,6 +70,22 @@ CHOICES = {
     "streams_teach": ("knobs", "command"),
     "reset_form": ("literal", "normalised"),
 }
+RANGES: dict[str, tuple[float, float]] = {  # from, to; every number of a recipe is here
+    "width": (MIN_WIDTH, 512),  # 512 is 64 times the weights of ResNet-18
+    "batch": (2, IMAGES),  # a batch normalisation needs two
+    "chunk": (1, IMAGES),
+    "clean_share": (0.0, 1.0),
+    "label_smoothing": (0.0, 1.0),
+    "static_smoothing": (0.0, 1.0),
+    "dyn_smoothing": (0.0, 1.0),
+    "advantage_weight": (0.0, 1000.0),
+    "severity_weight": (0.0, 1000.0),
+    "stream_every": (1, 1_000_000),
+    "stream_frames": (2, 1000),  # a stream has a frame before and one after its turn
+    "validation": (MIN_VALIDATION, IMAGES),
+    "limit": (0, IMAGES),
+}
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # of a recipe, which is the name of its folder
 
 
 @dataclass(frozen=True)
@@ -176,22 +210,41 @@ def override(recipe: Recipe, assignments: list[str]) -> Recipe:
     return recipe
 
 
-def check(recipe: Recipe) -> Recipe:
-    """The recipe as it came; raises a ValueError that names the first entry that nothing can be trained with."""
-    stages = {"method": recipe.method} | ({} if recipe.warm is None else {"warm": recipe.warm})
-    for name, stage in stages.items():
-        _require(stage.epochs >= 1, f"{name}.epochs", stage.epochs, "at least 1")
-        _require(stage.window_epochs >= 0, f"{name}.window_epochs", stage.window_epochs, "at least 0")
-        _require(stage.lr > 0, f"{name}.lr", stage.lr, "above 0")
-    _require(recipe.chunk >= 1, "chunk", recipe.chunk, "at least 1")
-    whole = recipe.batch >= 1 and recipe.batch % recipe.chunk == 0
-    _require(whole, "batch", recipe.batch, f"a multiple of chunk, which is {recipe.chunk}")
-    _require(0 <= recipe.clean_share <= 1, "clean_share", recipe.clean_share, "0 to 1")
-    _require(recipe.validation >= MIN_VALIDATION, "validation", recipe.validation, f"at least {MIN_VALIDATION}")
-    _require(recipe.limit >= 0, "limit", recipe.limit, "at least 0; 0 is all")
-    _require(recipe.stream_every >= 1, "stream_every", recipe.stream_every, "at least 1")
-    _require(recipe.stream_frames >= 1, "stream_frames", recipe.stream_frames, "at least 1")
+def check(recipe: Recipe, gated: bool = True) -> Recipe:
+    """The recipe as it came; raises a ValueError that names the first entry that nothing can be trained with.
+
+    A recipe for methods without a gate alone, not `gated`, needs no clean images for a dynamic branch.
+    """
+    plain = NAME.fullmatch(recipe.name) is not None
+    _require(plain, "name", repr(recipe.name), "a plain file name of up to 64 letters, digits, '.', '_' and '-'")
+    known = ("", *RECIPES)
+    _require(recipe.continues in known, "continues", repr(recipe.continues), f"nothing or one of {', '.join(RECIPES)}")
+    _check_ranges(recipe, RANGES)
+    for prefix, stage in {"warm.": recipe.warm, "method.": recipe.method}.items():
+        if stage is not None:
+            _check_ranges(stage, STAGE_RANGES, prefix)
+            for name, allowed in STAGE_CHOICES.items():
+                value = getattr(stage, name)
+                _require(value in allowed, prefix + name, repr(value), " or ".join(allowed))
+    _require(recipe.width % 4 == 0, "width", recipe.width, "a multiple of 4")
+    _require(recipe.batch % recipe.chunk == 0, "batch", recipe.batch, f"a multiple of chunk, which is {recipe.chunk}")
+    few = f"0, which is all, or at least {recipe.batch}, which is a batch"
+    _require(recipe.limit == 0 or recipe.limit >= recipe.batch, "limit", recipe.limit, few)
+    rest = IMAGES - max(recipe.limit, recipe.batch)
+    _require(recipe.validation <= rest, "validation", recipe.validation, f"at most {rest}: the others train")
+    if gated and recipe.loss == "complementary":
+        clean = round(recipe.chunk * recipe.clean_share)  # as `batches.corrupt_chunk` has it
+        of = f"of a chunk of {recipe.chunk}"
+        _require(clean > 0, "clean_share", recipe.clean_share, f"at least one image {of}: dynamic learns from them")
+        left = recipe.static_sees == "all" or clean < recipe.chunk
+        _require(left, "clean_share", recipe.clean_share, f"to leave an image {of}: static sees corrupted ones only")
     return recipe
+
+
+def _check_ranges(node: Recipe | Stage, ranges: dict[str, tuple[float, float]], prefix: str = "") -> None:
+    for name, (low, high) in ranges.items():
+        value = getattr(node, name)
+        _require(low <= value <= high, prefix + name, value, f"{low:.12g} to {high:.12g}")  # nan is in no range
 
 
 def _require(right: bool, name: str, value: object, expected: str) -> None:
@@ -207,6 +260,8 @@ def _assign(node: Any, path: list[str], text: str, whole: str) -> Any:
     if len(path) > 1:
         if current is None:
             raise ValueError(f"--set {whole}: this recipe has no {path[0]} stage")
+        if not is_dataclass(current):
+            raise ValueError(f"--set {whole}: {path[0]} has no entries of its own")
         return replace(node, **{path[0]: _assign(current, path[1:], text, whole)})
     if not isinstance(current, (int, float, str)):
         raise ValueError(f"--set {whole}: only numbers and words can be set")
