@@ -17,6 +17,7 @@ from knob_core._arrays.compiled import compiled
 from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import SURE
 from knob_core.measures.truth import STAYS, Truth, frames_left
+from knob_core.metrics.reliability import SAME
 
 BINS = 15  # of ECE
 FINE = 6  # binary digits: buckets of 1 - p_max for each factor of 2
@@ -195,7 +196,7 @@ def calibration(keys: np.ndarray, ece: np.ndarray, floor: np.ndarray) -> None:
                 continue
             last = edge
             end = cut
-            while end < samples and np.uint64(row[end] >> one).view(np.float64) <= edge:
+            while end < samples and np.uint64(row[end] >> one).view(np.float64) <= edge + SAME:
                 end += 1
             if many == 0 or end > ends[many - 1]:
                 ends[many] = end

@@ -16,6 +16,7 @@ import numpy as np
 from knob_core._arrays.checks import whole_number
 
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
+SAME = 1e-12  # confidences nearer than this are equal: a memory at its bound gives one value, but for rounding
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def bin_by_mass(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> 
     small, larger = divmod(len(c), bins)  # the first `larger` bins take one more
     cuts = np.cumsum([small + (b < larger) for b in range(bins - 1)], dtype=np.intp)
     edges = np.unique((c[cuts - 1] + c[cuts]) / 2)
-    ends = np.searchsorted(c, edges, side="right")  # equal values stay together, on the lower side
+    ends = np.searchsorted(c, edges + SAME, side="right")  # equal values stay together, on the lower side
     parting = np.diff(ends, append=len(c)) > 0  # an edge with nothing between it and the next parts nothing
     edges, ends = edges[parting], ends[parting]
     return _table(c, correct, np.append(ends, len(c)), np.concatenate([[0.0], edges, [1.0]]))

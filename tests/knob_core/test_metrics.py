@@ -225,6 +225,17 @@ def test_equal_values_share_a_bin():
     assert same.ece() == pytest.approx(0, abs=1e-12)
 
 
+def test_values_that_differ_by_rounding_share_a_bin():
+    """A memory at its bound gives one confidence; which frames were off by a last bit decided the bins."""
+    rng = np.random.default_rng(5)
+    exact = np.concatenate([rng.uniform(0.3, 0.9, 400), np.full(200, 0.99)])
+    correct = rng.random(600) < exact
+    rounded = exact + np.where(exact == 0.99, rng.integers(-2, 3, 600) * np.spacing(0.99), 0)
+    table, again = (metrics.reliability_table(c, correct) for c in (exact, rounded))
+    np.testing.assert_array_equal(again.counts, table.counts)
+    assert again.ece_debiased() == pytest.approx(table.ece_debiased(), abs=1e-12)
+
+
 def test_empty_bins_weigh_nothing():
     table = metrics.reliability_table(np.array([0.05, 0.95]), np.array([False, True]), bins=10, mode="width")
     np.testing.assert_array_equal(table.counts, [1, 0, 0, 0, 0, 0, 0, 0, 0, 1])
