@@ -48,5 +48,8 @@ def test_a_state_of_another_command_is_refused() -> None:
             stream().load_state_dict({**kept, "command": strange})
     again = stream()
     again.load_state_dict(kept)
-    again.load_state_dict({name: x for name, x in kept.items() if name != "command"})  # of an older version
+    silent = {name: x for name, x in kept.items() if name != "command"}
+    with pytest.raises(ValueError, match=r"made with the command \[\], expected"):  # of a stream without one
+        again.load_state_dict(silent)
+    again.load_state_dict({**silent, "version": np.array(2)})  # older ones did not tell
     np.testing.assert_array_equal(again.step(np.zeros(3)).probabilities, one.step(np.zeros(3)).probabilities)
