@@ -68,9 +68,17 @@ class Access:
         """Only browsers send an Origin: their pages must come from this service, or be named."""
         if origin is None or origin in self.origins or "*" in self.origins:
             return None
-        if urlsplit(origin).netloc == host:
+        if _place_of(origin) == host:
             return None
         return f"Origin is {origin[:80]!r}, which is not allowed here (knob serve --allow-origin)"
+
+
+def _place_of(origin: str) -> str | None:
+    """The host and port of an Origin; None where it is no address, as `http://[`."""
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
 
 
 def host_of(host: str | None) -> str:

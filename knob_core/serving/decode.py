@@ -43,16 +43,24 @@ def of_logits(table: dict[str, Any]) -> Frame:
     """A frame of logits that came as JSON; `table` has `logits` and what a header may have."""
     rest = {name: value for name, value in table.items() if name not in ("type", "logits")}
     header = checked_header({**rest, "kind": "logits"})
-    values: Any = table.get("logits")
-    if not isinstance(values, list) or not 2 <= len(values) <= MAX_NUMBERS or not all(map(_is_number, values)):
+    content = _numbers_of(table.get("logits"))
+    if content is None:
         cause = f"logits are expected to be a list of 2 numbers or more, none above {MAX_LOGIT:g} in size"
         raise BadFrame(cause, header.get("number"))
-    content = np.array(values, np.float64)
     return frame_of({**header, "dtype": "float64"}, content.tobytes())[0]
 
 
-def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= MAX_LOGIT
+def _numbers_of(values: Any) -> np.ndarray | None:
+    """(n,) float64 of a JSON list; None where it is anything else."""
+    if not isinstance(values, list) or not 2 <= len(values) <= MAX_NUMBERS:
+        return None
+    if not set(map(type, values)) <= {int, float}:
+        return None
+    try:
+        content = np.array(values, np.float64)
+    except OverflowError:  # a whole number of more than 308 digits
+        return None
+    return content if np.abs(content).max() <= MAX_LOGIT else None
 
 
 def decoded(content: bytes | memoryview) -> np.ndarray:

@@ -8,7 +8,6 @@ bounded per stream: where a queue is full, the newest frames win or the new one 
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from collections import deque
@@ -23,12 +22,11 @@ from knob_core._arrays.checks import whole_number
 from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
-from knob_core.serving.messages import REPLACED, RESTART, Closing, Code, Frame, Hello, Reply, StreamInfo
+from knob_core.serving.messages import REPLACED, RESTART, Closing, Code, Frame, Hello, Reply, StreamInfo, require_id
 from knob_core.serving.served_stream import POLICIES, Policy, ServedStream, Sink, Waiting
 from knob_core.serving.stepper import Batch, Stepper, frames_of
 from knob_core.settings import Settings
 
-ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 log = logging.getLogger(__name__)
 
 Delivery = list[tuple[Sink, Reply]]
@@ -435,11 +433,6 @@ def checked_policy(policy: str) -> Policy:
     if policy not in POLICIES:
         raise ValueError(f"policy is {policy[:40]!r}, expected one of {', '.join(POLICIES)}")
     return policy  # type: ignore[return-value]
-
-
-def require_id(what: str, id: str) -> None:
-    if not ID.fullmatch(id):
-        raise ValueError(f"{what} is {id[:80]!r}, expected 1 to 64 of the letters A-Z a-z 0-9 . _ : -")
 
 
 def deliver_now(replies: Delivery) -> None:

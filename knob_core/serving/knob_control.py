@@ -17,7 +17,7 @@ from knob_core import goals
 from knob_core import settings as settings_file
 from knob_core.goals import Goals
 from knob_core.memories import Attentive
-from knob_core.serving.messages import KnobChange, Knobs, KnobState
+from knob_core.serving.messages import KnobChange, Knobs, KnobState, require_id, whole
 from knob_core.settings import Settings
 
 NAMES = tuple(entry.name for entry in fields(Settings))
@@ -89,11 +89,20 @@ def from_json(changes: Any) -> dict[str, Any]:
     return {name: getattr(checked, name) for name in table}
 
 
-def table_from_json(knobs: Mapping[str, Any]) -> KnobTable:
-    """What `KnobTable.to_json` gave, each knob checked."""
-    scopes = ({name: from_json(changes) for name, changes in knobs[scope].items()} for scope in ("groups", "streams"))
-    groups, streams = scopes
-    return KnobTable(int(knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)
+def table_from_json(knobs: Any) -> KnobTable:
+    """What `KnobTable.to_json` gave, from anybody: each name and each knob checked."""
+    if not isinstance(knobs, Mapping) or not knobs.keys() >= {"revision", "all", "groups", "streams"}:
+        raise ValueError(f"knobs are {str(knobs)[:80]!r}, expected an object with revision, all, groups and streams")
+    groups, streams = (_scopes_from_json(name, knobs[name + "s"]) for name in ("group", "stream"))
+    if len(groups) + len(streams) > MOST_SCOPES:
+        raise ValueError(f"{len(groups) + len(streams):,} groups and streams, expected at most {MOST_SCOPES:,}")
+    return KnobTable(whole("revision", knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)
+
+
+def _scopes_from_json(what: str, table: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{what}s are {str(table)[:80]!r}, expected an object")
+    return {require_id(what, name): from_json(changes) for name, changes in table.items()}
 
 
 class Change(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import re
 import struct
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
@@ -22,6 +23,8 @@ MAGIC = b"KNB1"
 RESTART, REPLACED = 1012, 4001  # close codes: come back; another socket has this stream now
 MAX_HEADER = 1000  # bytes
 MAX_LOGIT = 1e6  # in size
+MAX_DIGITS = 500  # of a whole number in JSON: Python's time for one grows with their square
+ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # of a stream or a group
 ELAPSED = (1e-3, 1e9)  # frames
 KINDS = ("picture", "raw", "logits", "branches", "missing")
 DTYPES = {"uint8": "<u1", "float32": "<f4", "float64": "<f8"}
@@ -270,7 +273,14 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-_JSON = json.JSONDecoder(parse_constant=_no_constant)  # made once: a message has a header of some fifty bytes
+def _int(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"a whole number has {len(text)} digits, expected at most {MAX_DIGITS}")
+    return int(text)
+
+
+# Made once: a message has a header of some fifty bytes.
+_JSON = json.JSONDecoder(parse_constant=_no_constant, parse_int=_int)
 _TEXT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
@@ -299,7 +309,8 @@ def _checked_entries(table: dict[str, Any]) -> Header:
     table = {**table, **checked_clock({name: table[name] for name in ("elapsed", "time") if name in table})}
     if not isinstance(table.get("probabilities", False), bool):
         raise ValueError(f"probabilities is {_short(table['probabilities'])}, expected true or false")
-    if table.get("dtype", "uint8") not in DTYPES:
+    dtype = table.get("dtype", "uint8")
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ValueError(f"dtype is {_short(table['dtype'])}, expected one of {', '.join(DTYPES)}")
     shape = table.get("shape", [])
     if not isinstance(shape, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
@@ -330,12 +341,19 @@ def finite(name: str, value: Any) -> float:
     return number
 
 
-def whole(name: str, value: Any) -> int:
-    """A whole number >= 1; JSON may write it as 7.0."""
+def whole(name: str, value: Any, least: int = 1) -> int:
+    """A whole number in [least, 2**53); JSON may write it as 7.0."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 1 <= value < 2**53 or value != int(value):
-        raise ValueError(f"{name} is {_short(value)}, expected a whole number >= 1")
+    if not number or not least <= value < 2**53 or value != int(value):
+        raise ValueError(f"{name} is {_short(value)}, expected a whole number >= {least} and < 2**53")
     return int(value)
+
+
+def require_id(what: str, id: Any) -> str:
+    """The name of a stream or a group, from anybody."""
+    if not isinstance(id, str) or not ID.fullmatch(id):
+        raise ValueError(f"{what} is {_short(id)}, expected 1 to 64 of the letters A-Z a-z 0-9 . _ : -")
+    return id
 
 
 def _short(value: Any) -> str:

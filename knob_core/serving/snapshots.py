@@ -19,15 +19,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from knob_core import files
-from knob_core.serving.engine import Engine, checked_policy, require_id
+from knob_core.serving.engine import Engine, checked_policy
 from knob_core.serving.knob_control import table_from_json
-from knob_core.serving.messages import parsed
+from knob_core.serving.messages import finite, parsed, require_id, whole
 from knob_core.serving.served_stream import ServedStream
 
 VERSION = 1
 NAME = "streams.safetensors"
 ENTRY = "knob"  # of the header
-WRONG = (ValueError, KeyError, TypeError, SafetensorError, OSError)  # what a file that does not fit raises
+WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, SafetensorError, OSError)  # of a damaged file
 log = logging.getLogger(__name__)
 
 
@@ -120,18 +120,27 @@ def restore(engine: Engine, arrays: Mapping[str, np.ndarray], about: Mapping[str
     """Streams and knobs as `packed` gave them; refused whole where anything does not fit."""
     streams = _streams(engine, about)
     table = table_from_json(about["knobs"])
+    room = engine.limits.capacity - len(engine.streams)
+    if len(streams) > room:
+        raise ValueError(f"it has {len(streams)} streams, expected at most {room}")
     _give_states(engine, streams, arrays)
     _enter(engine, streams)
     engine.knobs.restore(table)
 
 
-def restore_stream(engine: Engine, id: str, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> None:
-    """The one stream of a file, where no stream of this id is open."""
+def only_stream(engine: Engine, id: str, about: Mapping[str, Any]) -> ServedStream:
+    """The one stream that a file's header names, checked; it is not entered yet."""
     streams = _streams(engine, about)
     if [stream.id for stream in streams] != [id]:
         raise ValueError(f"it has the streams {[stream.id for stream in streams][:3]}, expected {id} alone")
-    _give_states(engine, streams, arrays)
-    _enter(engine, streams)
+    return streams[0]
+
+
+def restore_stream(engine: Engine, stream: ServedStream, arrays: Mapping[str, np.ndarray]) -> None:
+    """Go on with a stream of a file; one of its id that is open ends, but only where the file is good."""
+    _give_states(engine, [stream], arrays)
+    engine.forget(stream.id, "the stream has moved on elsewhere")
+    _enter(engine, [stream])
 
 
 def _streams(engine: Engine, about: Mapping[str, Any]) -> list[ServedStream]:
@@ -139,11 +148,8 @@ def _streams(engine: Engine, about: Mapping[str, Any]) -> list[ServedStream]:
     for name, value in expected.items():
         if about.get(name) != value:
             raise ValueError(f"{name} is {about.get(name)!r}, expected {value!r}")
-    saved_at = float(about["time"])
+    saved_at = _not_negative("time", about["time"])
     streams = [_stream(entry, saved_at) for entry in about["streams"]]
-    room = engine.limits.capacity - len(engine.streams)
-    if len(streams) > room:
-        raise ValueError(f"it has {len(streams)} streams, expected at most {room}")
     ids = Counter(stream.id for stream in streams)
     if len(ids) != len(streams):
         raise ValueError(f"stream {ids.most_common(1)[0][0]!r} is in it twice, expected every id once")
@@ -171,10 +177,21 @@ def _enter(engine: Engine, streams: list[ServedStream]) -> None:
 
 
 def _stream(entry: Mapping[str, Any], saved_at: float) -> ServedStream:
-    require_id("stream", str(entry["id"]))
-    frame = int(entry["frame"])
-    stream = ServedStream(str(entry["id"]), str(entry["group"]), checked_policy(str(entry["policy"])))
-    stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, float(entry["lost"])
-    stream.life = str(entry.get("life") or stream.life)
-    stream.accepted = stream.taken = stream.stepped = stream.settled = frame
+    group = require_id("group", entry["group"]) if entry["group"] != "" else ""
+    stream = ServedStream(require_id("stream", entry["id"]), group, checked_policy(str(entry["policy"])))
+    stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, _not_negative("lost", entry["lost"])
+    stream.life = require_id("life", entry.get("life") or stream.life)
+    stream.accepted = stream.taken = stream.stepped = stream.settled = frame_of(entry)
     return stream
+
+
+def frame_of(entry: Mapping[str, Any]) -> int:
+    """Number of the last frame in a stream's state."""
+    return whole("frame", entry["frame"], 0)
+
+
+def _not_negative(name: str, value: Any) -> float:
+    number = finite(name, value)
+    if number < 0:
+        raise ValueError(f"{name} is {number:g}, expected a number >= 0")
+    return number

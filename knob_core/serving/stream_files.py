@@ -17,7 +17,8 @@ import numpy as np
 
 from knob_core import files
 from knob_core.serving import snapshots
-from knob_core.serving.engine import Engine, require_id
+from knob_core.serving.engine import Engine
+from knob_core.serving.messages import require_id
 from knob_core.serving.served_stream import ServedStream
 
 SUFFIX = ".safetensors"
@@ -68,14 +69,13 @@ class StreamFiles:
                 return
             try:
                 arrays, about = snapshots.read(path)
-                known, (entry,) = self.engine.streams.get(id), about["streams"]
-                if known is not None:
-                    if known.life == entry["life"] and known.stepped >= entry["frame"]:
-                        return
-                    self.engine.forget(id, "the stream has moved on elsewhere")
-                if len(self.engine.streams) < self.engine.limits.capacity:  # else the caller is refused
-                    snapshots.restore_stream(self.engine, id, arrays, about)
-                    self._written[id] = entry["frame"]
+                known, saved = self.engine.streams.get(id), snapshots.only_stream(self.engine, id, about)
+                if known is not None and known.life == saved.life and known.stepped >= saved.stepped:
+                    return
+                room = self.engine.limits.capacity - len(self.engine.streams)
+                if known is not None or room > 0:  # else the caller is refused
+                    snapshots.restore_stream(self.engine, saved, arrays)
+                    self._written[id] = saved.stepped
             except FileNotFoundError:  # removed meanwhile
                 return
             except snapshots.WRONG as error:
@@ -140,6 +140,6 @@ class StreamFiles:
             if self._ended(path):
                 return False
             (found,) = snapshots.read(path)[1]["streams"]
-            return found["life"] != entry["life"] or found["frame"] > entry["frame"]
+            return found["life"] != entry["life"] or snapshots.frame_of(found) > entry["frame"]
         except snapshots.WRONG:
             return False

@@ -17,7 +17,7 @@ from knob_core.serving import assembly, logs, options
 from knob_core.serving.on_ray.hub import Hub
 from knob_core.serving.on_ray.shared_service import SharedService
 from knob_core.serving.stream_files import StreamFiles
-from knob_core.serving.web import app, http
+from knob_core.serving.web import app, frame_lists
 
 APP = "knob"  # name of the application
 STREAMS, HUB = "KnobStreams", "KnobHub"  # names of its deployments
@@ -89,7 +89,7 @@ class StreamsDeployment:
 
     async def step_many(self, entries: list[Any]) -> list[Any]:
         """Frames of one stream that came to another replica."""
-        return await http.step_here(self.service, entries)
+        return await frame_lists.step_here(self.service, entries)
 
 
 def application(table: dict[str, Any]) -> serve.Application:

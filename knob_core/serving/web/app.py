@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from knob_core.serving.engine import Delivery, deliver_now
-from knob_core.serving.web import http
+from knob_core.serving.web import frame_lists, http
 from knob_core.serving.web.guard import guarded
 from knob_core.serving.web.service import Service
 from knob_core.serving.web.sockets import stream_socket
@@ -22,7 +22,7 @@ from knob_core.serving.web.sockets import stream_socket
 ROUTES: list[BaseRoute] = [
     WebSocketRoute("/v1/streams/{id}/socket", stream_socket),
     Route("/v1/streams/{id}/frames", guarded("camera", http.one_frame), methods=["POST"]),
-    Route("/v1/frames", guarded("camera", http.many_frames), methods=["POST"]),
+    Route("/v1/frames", guarded("camera", frame_lists.many_frames), methods=["POST"]),
     Route("/v1/service", guarded("viewer", http.about), methods=["GET"]),
     Route("/v1/streams", guarded("viewer", http.streams), methods=["GET"]),
     Route("/v1/streams/{id}", guarded("viewer", http.stream), methods=["GET"]),
@@ -61,6 +61,7 @@ def build(service: Service) -> Starlette:
         finally:
             await asyncio.to_thread(service.drain)
             service.pool.shutdown(wait=False, cancel_futures=True)
+            service.lists.close()
 
     errors: Any = dict.fromkeys((404, 405), _problem)
     app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=errors)

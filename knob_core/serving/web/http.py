@@ -1,10 +1,8 @@
-"""HTTP: one frame, frames of many streams, streams to watch, and the knobs."""
+"""HTTP: one frame, streams to watch, and the knobs."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from typing import Any
 
 from starlette.requests import Request
@@ -13,16 +11,13 @@ from starlette.responses import JSONResponse, Response
 from knob_core import settings as settings_file
 from knob_core.serving import decode
 from knob_core.serving.access import Caller
-from knob_core.serving.engine import Full, Refusal, require_id
 from knob_core.serving.knob_control import Change, from_json
-from knob_core.serving.messages import Frame, Header, Reply, checked_header, parsed, unpack, whole
+from knob_core.serving.messages import Reply, parsed, require_id, unpack, whole
 from knob_core.serving.web import openapi
+from knob_core.serving.web.frame_lists import ANSWER_WITHIN, submitted
 from knob_core.serving.web.guard import STATUS, body
 from knob_core.serving.web.service import Service
 
-ANSWER_WITHIN = 30.0  # s
-MOST_FRAMES = 1000  # of one request
-Listed = tuple[str, str, Frame | tuple[Header, bytes]]
 PICTURES = ("image/jpeg", "image/png", "image/webp", "application/octet-stream")
 
 
@@ -30,7 +25,7 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Respo
     """A frame of the stream in the path."""
     id = request.path_params["id"]
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    content = await body(request, service.max_frame)
+    content = await body(request, service.text_limit() if kind == "application/json" else service.max_frame)
     if kind == "application/json":
         frame, picture = decode.of_logits(parsed(content)), None
     elif kind in PICTURES:
@@ -42,68 +37,9 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Respo
         frame = frame._replace(probabilities=True)
     await service.recall(id)
     reply = await asyncio.wait_for(
-        _submitted(service, id, frame, picture, request.query_params.get("group", "")), ANSWER_WITHIN
+        submitted(service, id, frame, picture, request.query_params.get("group", "")), ANSWER_WITHIN
     )
     return JSONResponse(reply, _status(reply))
-
-
-async def many_frames(request: Request, service: Service, caller: Caller) -> Response:
-    """Frames of many streams, in the order in which each stream's are listed."""
-    table = parsed(await body(request, service.max_frame * 8))
-    entries = table.get("frames")
-    if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_FRAMES:
-        raise ValueError(f"frames is expected to be a list of 1 to {MOST_FRAMES} objects")
-    listed = [_listed(entry) for entry in entries]  # a request that is wrong anywhere does nothing
-    elsewhere = await service.step_elsewhere(entries)
-    return JSONResponse({"answers": await stepped(service, listed) if elsewhere is None else elsewhere})
-
-
-async def step_here(service: Service, entries: list[Any]) -> list[Any]:
-    """Replies to entries of a list of frames."""
-    return await stepped(service, [_listed(entry) for entry in entries])
-
-
-async def stepped(service: Service, listed: list[Listed]) -> list[Any]:
-    """Replies to frames, in their order."""
-    replies: list[asyncio.Future[Reply] | dict[str, Any]] = []
-    for id, group, given in listed:
-        try:
-            frame, picture = (given, None) if isinstance(given, Frame) else await service.frame(*given)
-            await service.recall(id)
-            replies.append(_submitted(service, id, frame, picture, group))
-        except ValueError as error:
-            code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
-            replies.append({"type": "refused", "stream": id, "frame": None, "cause": str(error), "code": code})
-    waiting = [reply for reply in replies if not isinstance(reply, dict)]
-    if waiting:
-        await asyncio.wait_for(asyncio.gather(*waiting), ANSWER_WITHIN)
-    return [reply if isinstance(reply, dict) else reply.result() for reply in replies]
-
-
-def _listed(entry: Any) -> Listed:
-    """(stream, group, logits or a picture that is still to be decoded) of an entry of the list."""
-    if not isinstance(entry, dict) or ("picture" in entry) == ("logits" in entry):
-        raise ValueError("an entry of frames is expected to be an object with a stream and a picture or logits")
-    id, group = entry.get("stream"), entry.get("group", "")
-    for what, name in (("stream", id), *((("group", group),) if "group" in entry else ())):
-        require_id(what, name if isinstance(name, str) else "")
-    rest = {name: value for name, value in entry.items() if name not in ("stream", "group", "picture")}
-    if "logits" in entry:
-        return str(id), group, decode.of_logits(rest)
-    try:
-        content = base64.b64decode(entry["picture"], validate=True)
-    except (binascii.Error, TypeError, ValueError):
-        raise ValueError("picture is expected to be a JPEG, PNG or WebP file in base64") from None
-    return str(id), group, (checked_header({**rest, "kind": "picture"}), content)
-
-
-def _submitted(service: Service, id: str, frame: Frame, picture: Any, group: str) -> asyncio.Future[Reply]:
-    if service.draining or not service.ready:
-        raise Full("the service is starting or stopping")
-    answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    sink = lambda reply: None if answer.done() else answer.set_result(reply)  # noqa: E731
-    service.engine.submit(id, frame, sink, group, picture)
-    return answer
 
 
 def _status(reply: Reply) -> int:

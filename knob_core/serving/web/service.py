@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knob_core.serving.access import Access, Caller
-from knob_core.serving.decode import frame_of
+from knob_core.serving.decode import MAX_NUMBERS, frame_of
 from knob_core.serving.engine import Engine
 from knob_core.serving.knob_control import Change
 from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import Frame, Header, KnobChange, KnobState, StreamInfo
+from knob_core.serving.web.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
     from knob_core.serving.metrics import Metrics
 
-INLINE = 16_384  # bytes of pixels or numbers that are not worth a thread
+INLINE = 16_384  # bytes of pixels, numbers or JSON that are not worth a thread
+BESIDE_NUMBERS = 4096  # characters of a frame in JSON
+PER_NUMBER = 40  # characters of one in JSON: 24 at most, a comma, and room for those who indent
 
 
 @dataclass
@@ -30,7 +33,7 @@ class Service:
     engine: Engine
     access: Access = field(default_factory=Access)
     max_frame: int = 2_000_000  # bytes of one frame
-    max_text: int = 1_000_000  # bytes of any other message
+    max_text: int = 1_000_000  # characters of a frame in JSON, however many classes there are
     decoders: int = 2  # threads that decode pictures
     started: float = field(default_factory=time.time)
     problems: dict[str, str] = field(default_factory=dict)  # what is wrong now, by subject
@@ -58,6 +61,13 @@ class Service:
 
     def __post_init__(self) -> None:
         self.pool = ThreadPoolExecutor(self.decoders, "knob decoder")
+        self.lists = OneAtATime()
+
+    def text_limit(self) -> int:
+        """Characters of a frame in JSON: those of the model's logits. JSON is parsed while everybody else waits."""
+        backbone = self.engine.stepper.backbone
+        most = MAX_NUMBERS if backbone.num_classes is None else backbone.num_classes
+        return min(self.max_text, BESIDE_NUMBERS + PER_NUMBER * (most if backbone.single_branch else 0))
 
     async def frame(self, header: Header, content: bytes | memoryview) -> tuple[Frame, np.ndarray | None]:
         """A frame and its small picture, decoded beside the event loop where that takes long."""

@@ -114,8 +114,8 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
             content = message.get("bytes")
             if content is None:
                 text = message.get("text") or ""
-                if len(text) > service.max_text:
-                    raise ValueError(f"message has {len(text)} characters, expected at most {service.max_text}")
+                if len(text) > (most := service.text_limit()):
+                    raise ValueError(f"message has {len(text)} characters, expected at most {most}")
                 table = parsed(text)
                 if table.get("type") == "leave":
                     await service.forget(id)

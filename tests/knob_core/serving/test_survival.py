@@ -23,6 +23,7 @@ from knob_core.serving import snapshots
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import Frame
+from knob_core.serving.stream_files import StreamFiles
 from knob_core.settings import Settings
 
 KILLS = int(os.environ.get("KNOB_KILLS", "3"))
@@ -221,6 +222,102 @@ def test_a_damaged_snapshot_is_put_aside_whole(tmp_path: Path, damage: str) -> N
     fresh = Engine(wrap.classifier(), name="logits")
     assert snapshots.load(fresh, tmp_path) is not None
     assert not fresh.streams and fresh.knobs.table.revision == 1
+
+
+ENTRIES: dict[str, tuple[tuple[Any, ...], str]] = {  # path in the header and JSON of a value that does not belong there
+    "frame inf": (("streams", 0, "frame"), "1e400"),
+    "frame negative": (("streams", 0, "frame"), "-5"),
+    "frame huge": (("streams", 0, "frame"), str(10**40)),
+    "frame half": (("streams", 0, "frame"), "1.5"),
+    "lost inf": (("streams", 0, "lost"), "1e400"),
+    "lost negative": (("streams", 0, "lost"), "-1"),
+    "id a list": (("streams", 0, "id"), "[]"),
+    "id a path": (("streams", 0, "id"), '"../x"'),
+    "group long": (("streams", 0, "group"), json.dumps("x" * 16_000)),
+    "group a list": (("streams", 0, "group"), "[]"),
+    "policy a list": (("streams", 0, "policy"), "[]"),
+    "life long": (("streams", 0, "life"), json.dumps("x" * 16_000)),
+    "entry a list": (("streams", 0), "[]"),
+    "streams null": (("streams",), "null"),
+    "time long": (("time",), "1" + "0" * 400 + ".5"),
+    "time whole": (("time",), "1" + "0" * 400),
+    "time null": (("time",), "null"),
+    "knobs a list": (("knobs",), "[]"),
+    "all a list": (("knobs", "all"), "[]"),
+    "revision inf": (("knobs", "revision"), "1e400"),
+    "revision zero": (("knobs", "revision"), "0"),
+    "groups a list": (("knobs", "groups"), "[]"),
+    "streams a list": (("knobs", "streams"), "[]"),
+    "group a path": (("knobs", "groups"), '{"../x": {"zeta": 1.0}}'),
+    "stream a path": (("knobs", "streams"), '{"../x": {"zeta": 1.0}}'),
+    "scope a list": (("knobs", "groups"), '{"a": []}'),
+}
+
+
+def with_entry(about: Any, path: tuple[Any, ...], text: str) -> str:
+    """The header's JSON with another value at a path, as text: `json` writes no 1e400."""
+    about = json.loads(json.dumps(about))
+    *way, last = path
+    place = about
+    for step in way:
+        place = place[step]
+    place[last] = "HERE"
+    return json.dumps(about).replace('"HERE"', text)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_snapshot_with_a_wrong_entry_is_put_aside_whole(tmp_path: Path, name: str) -> None:
+    arrays, about = snapshots.packed(stepped())
+    content = snapshots.save(arrays, {snapshots.ENTRY: with_entry(about, *ENTRIES[name])})
+    (tmp_path / snapshots.NAME).write_bytes(content)
+    fresh = Engine(wrap.classifier(), name="logits")
+    problem = snapshots.load(fresh, tmp_path)
+    assert problem is not None and len(problem) < 1000
+    assert not fresh.streams and fresh.knobs.table.revision == 1
+    assert [path.name[:15] for path in tmp_path.iterdir()] == ["streams-refused"]
+
+
+@pytest.mark.parametrize("name", [name for name, (path, _) in ENTRIES.items() if path[0] != "knobs"])
+def test_a_streams_file_with_a_wrong_entry_is_put_aside_and_memory_stays(tmp_path: Path, name: str) -> None:
+    """Also where the stream is known: what is in memory is not given up for a file that does not fit."""
+    engine = stepped(streams=1)
+    kept = StreamFiles(engine, tmp_path)
+    kept.save()
+    path = tmp_path / "s0.safetensors"
+    arrays, about = snapshots.read(path)
+    path.write_bytes(snapshots.save(arrays, {snapshots.ENTRY: with_entry(about, *ENTRIES[name])}))
+    kept.recall("s0", socket=True)
+    assert engine.streams["s0"].stepped == 5 and not path.exists()
+    assert len(list(tmp_path.glob("s0-refused-*"))) == 1
+    fresh = Engine(wrap.classifier(), name="logits")
+    path.write_bytes(snapshots.save(arrays, {snapshots.ENTRY: with_entry(about, *ENTRIES[name])}))
+    StreamFiles(fresh, tmp_path).recall("s0")
+    assert not fresh.streams and not path.exists()
+
+
+def test_a_streams_file_whose_states_are_damaged_costs_no_memory_either(tmp_path: Path) -> None:
+    engine = stepped(streams=1)
+    kept = StreamFiles(engine, tmp_path)
+    kept.save()
+    arrays, about = snapshots.read(tmp_path / "s0.safetensors")
+    about["streams"][0]["frame"] = 9  # ahead of the memory
+    arrays["memory"][0] = np.nan
+    (tmp_path / "s0.safetensors").write_bytes(snapshots.content_of(arrays, about))
+    kept.recall("s0", socket=True)
+    assert engine.streams["s0"].stepped == 5
+
+
+def test_a_streams_file_with_an_endless_number_is_written_over(tmp_path: Path) -> None:
+    engine = stepped(streams=1)
+    kept = StreamFiles(engine, tmp_path)
+    kept.save()
+    path = tmp_path / "s0.safetensors"
+    arrays, about = snapshots.read(path)
+    path.write_bytes(snapshots.save(arrays, {snapshots.ENTRY: with_entry(about, ("streams", 0, "frame"), "1e400")}))
+    engine.submit("s0", Frame("logits", np.zeros(5)), lambda reply: None)
+    engine.step_waiting()
+    kept.save()
+    assert snapshots.read(path)[1]["streams"][0]["frame"] == 6
 
 
 def test_a_snapshot_goes_on_bit_for_bit_with_knobs_of_its_own(tmp_path: Path) -> None:

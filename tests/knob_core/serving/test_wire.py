@@ -334,7 +334,7 @@ def test_hosts_and_origins() -> None:
         port = service.url.rsplit(":", 1)[1]
         for origin, good in (
             (f"http://127.0.0.1:{port}", True), ("https://page.example", True), (None, True),
-            ("https://evil.example", False), ("null", False),
+            ("https://evil.example", False), ("null", False), ("http://[", False), ("http://[x]", False),
         ):  # fmt: skip
             if good:
                 with connect(address, origin=origin) as socket:
