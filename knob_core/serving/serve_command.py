@@ -55,15 +55,22 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def draining_server(config: Any, service: Any) -> Any:
-    """A server that, when told to stop, lets every waiting frame be answered and saved before it closes sockets."""
+def draining_server(config: Any, service: Any, head_within: float | None = None) -> Any:
+    """A server that, when told to stop, lets every waiting frame be answered and saved before it closes sockets.
+
+    Connections without a request's head for `head_within` seconds are closed.
+    """
     import asyncio
 
     import uvicorn
 
+    from knob_core.serving.web.silent import HEAD_WITHIN, Silent
+
     class Draining(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
+            silent = Silent(self.server_state.connections, head_within or HEAD_WITHIN)
+            self.watching = asyncio.create_task(silent.watch())
             for server in getattr(self, "servers", ()):
                 for socket in server.sockets:
                     host, port = socket.getsockname()[:2]
@@ -72,6 +79,7 @@ def draining_server(config: Any, service: Any) -> Any:
                     print(f"knob serve: {service.engine.name} on {scheme}://{shown}:{port}", flush=True)
 
         async def shutdown(self, sockets: Any = None) -> None:
+            self.watching.cancel()
             await asyncio.to_thread(service.drain)
             end = time.monotonic() + LAST_ANSWERS
             while service.engine.has_sockets() and time.monotonic() < end:  # each closes after its last answer

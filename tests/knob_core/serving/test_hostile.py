@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
+import itertools
 import json
 import os
 import re
@@ -16,11 +18,13 @@ import time
 import urllib.error
 import urllib.request
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import uvicorn
 from PIL import Image
 from services import logits, running
 from websockets.asyncio.client import connect as connect_async
@@ -32,6 +36,10 @@ from knob_core.client import Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.messages import pack
+from knob_core.serving.serve_command import draining_server
+from knob_core.serving.web import frame_lists, one_at_a_time
+from knob_core.serving.web import service as web_service
+from knob_core.serving.web.app import build
 
 EXAMPLES = int(os.environ.get("KNOB_EXAMPLES", "25"))  # of every request
 CONNECTS = int(os.environ.get("KNOB_CONNECTS", "300"))
@@ -82,6 +90,7 @@ GARBAGE: dict[str, tuple[str | bytes, str]] = {
     "negative": (pack({"kind": "raw", "shape": [-2, -2, 3]}, b"1234"), "expected \\[height, width, 3\\]"),
     "huge shape": (pack({"kind": "raw", "shape": [10**9, 10**9, 3]}, b""), "pixels, expected at most"),
     "too few bytes": (pack({"kind": "raw", "shape": [2, 2, 3]}, b"12"), "frame has 2 bytes, expected 12"),
+    "dtype list": (pack({"kind": "raw", "dtype": []}, b""), "dtype is \\[\\], expected one of uint8"),  # type: ignore[typeddict-item]
     "number": (pack({"kind": "picture", "number": -1}, jpeg()), "number is -1"),
     "time and elapsed": (pack({"kind": "picture", "time": 1, "elapsed": 1}, jpeg()), "both given"),
     "huge png": (png_header(60_000, 60_000), "pixels"),
@@ -248,6 +257,163 @@ def test_many_connects_leave_others_alone() -> None:
         good.close()
 
 
+def post(service: Any, path: str, content: bytes) -> tuple[int, str]:
+    """(status, cause) of a request that is refused."""
+    request = urllib.request.Request(service.url + path, content, {"Content-Type": "application/json"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    return refused.value.code, json.load(refused.value)["error"]
+
+
+def small_service() -> Engine:
+    """Five classes, and no limit of frames per second."""
+    source = wrap.classifier()
+    source.num_classes = 5
+    return Engine(source, limits=Limits(rate=1e9), name="logits")
+
+
+def test_lists_that_hold_more_than_frames_are_refused_before_they_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = b'{"frames":[{"stream":"a","logits":[' + b"1," * 200_000 + b"1]}]}"
+    with running(small_service()) as service:
+        monkeypatch.setattr(frame_lists, "parsed", lambda content: pytest.fail("it was parsed"))
+        assert post(service, "/v1/frames", numbers) == (
+            400, "the body has 200,001 commas, expected at most 50,000: send fewer frames at once",
+        )  # fmt: skip
+        assert post(service, "/v1/frames", b" " * 1_000_001)[0] == 413
+    with running(picture_service()) as service:
+        content = json.dumps({"frames": [{"stream": "a", "picture": "A" * (service.max_frame * 4 // 3 + 8)}]})
+        monkeypatch.undo()
+        assert "characters of base64, expected at most" in post(service, "/v1/frames", content.encode())[1]
+
+
+def test_a_full_list_of_honest_frames_is_taken() -> None:
+    rng = np.random.default_rng(0)
+    frames = [{"stream": f"s{k % 250}", "group": "all", "logits": logits(rng).tolist()} for k in range(1000)]
+    with running(small_service()) as service:
+        replies = Service(service.url).step_many(frames)
+        assert [reply["type"] for reply in replies] == ["answer"] * 1000
+        assert [reply["frame"] for reply in replies[::250]] == [1, 2, 3, 4]  # type: ignore[typeddict-item]
+
+
+def test_a_frame_in_json_has_room_for_the_models_logits_and_no_more() -> None:
+    long = json.dumps({"type": "logits", "logits": [0.0] * 2000})
+    with running(small_service()) as service:
+        assert service.text_limit() == 4096 + 40 * 5
+        assert post(service, "/v1/streams/a/frames", long.encode())[0] == 413
+        with connect(address(service, "b")) as socket:
+            socket.recv()
+            socket.send(long)
+            assert "characters, expected at most 4296" in json.loads(socket.recv(10))["cause"]
+            socket.send(json.dumps({"type": "logits", "logits": [0.1 + 0.2] * 5}, indent=8))
+            assert json.loads(socket.recv(10))["type"] == "answer"
+
+
+def test_large_requests_are_worked_on_one_at_a_time_with_a_rest_after_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_at_a_time, "MOST_WAITING", 2)
+    spans: list[tuple[float, float]] = []
+
+    def work() -> None:
+        began, used = time.monotonic(), time.thread_time()
+        while time.thread_time() - used < 0.02:
+            pass
+        spans.append((began, time.monotonic()))
+
+    async def four() -> list[Any]:
+        lane = one_at_a_time.OneAtATime()
+        first = asyncio.create_task(lane.run(work))
+        await asyncio.sleep(0.005)
+        others = [asyncio.create_task(lane.run(work)) for _ in range(3)]
+        return await asyncio.gather(first, *others, return_exceptions=True)
+
+    found = asyncio.run(four())
+    assert found[:3] == [None] * 3 and "2 large requests wait already" in str(found[3])
+    rests = [later[0] - earlier[1] for earlier, later in itertools.pairwise(spans)]
+    assert len(rests) == 2 and min(rests) > 0.07  # 4 times 0.02 s
+
+
+def test_lists_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one list takes half a second, other streams are answered."""
+    real = frame_lists.read
+
+    def slow(*given: Any) -> Any:
+        time.sleep(0.5)
+        return real(*given)
+
+    monkeypatch.setattr(frame_lists, "read", slow)
+    rng = np.random.default_rng(0)
+    frames = [{"stream": f"s{k}", "logits": logits(rng).tolist()} for k in range(300)]
+    with running(small_service()) as service, Stream(service.url, "good") as good:
+        good.step(logits(rng))
+        posting = threading.Thread(target=Service(service.url).step_many, args=(frames,))
+        posting.start()
+        time.sleep(0.1)
+        began = time.monotonic()
+        good.step(logits(rng))
+        took = time.monotonic() - began
+        assert posting.is_alive() and took < 0.3
+        posting.join()
+
+
+@contextlib.contextmanager
+def small_server(within: float, most: int) -> Iterator[Any]:
+    """The server of `knob serve` with room for a few connections; its `port` is set."""
+    service = web_service.Service(small_service())
+    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most)
+    server = draining_server(config, service, within)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    server.port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+def test_connections_that_send_no_request_are_closed_and_room_returns() -> None:
+    """Silent ones, one that sends its head byte by byte, and one that is silent after a request; sockets stay."""
+    with small_server(within=1.0, most=12) as server, contextlib.ExitStack() as stack:
+        stream = stack.enter_context(Stream(f"http://127.0.0.1:{server.port}", "good"))
+        stream.step(np.arange(5.0))
+
+        def opened() -> sockets.socket:
+            return stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=10))
+
+        def health() -> bytes:
+            with sockets.create_connection(("127.0.0.1", server.port), timeout=10) as asking:
+                asking.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                return asking.recv(1000).split(b"\r\n")[0]
+
+        kept = opened()
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /he")  # and a half one after it
+        assert kept.recv(1000).startswith(b"HTTP/1.1 200")
+        silent = [opened() for _ in range(12)]
+        time.sleep(0.1)
+        assert health() == b"HTTP/1.1 503 Service Unavailable"
+        until = time.monotonic() + 10
+        closed: set[int] = set()
+        while len(closed) < len(silent) and time.monotonic() < until:
+            for k, one in enumerate(silent):
+                one.settimeout(0.01)
+                with contextlib.suppress(TimeoutError):
+                    try:
+                        if k == 0:
+                            one.sendall(b"G")
+                        if one.recv(1) == b"":
+                            closed.add(k)
+                    except ConnectionError:
+                        closed.add(k)
+        assert len(closed) == len(silent), "silent connections stay"
+        assert health() == b"HTTP/1.1 200 OK"
+        kept.settimeout(5)
+        with contextlib.suppress(ConnectionError):
+            while kept.recv(1000):
+                pass
+        assert stream.step(np.arange(5.0))["frame"] == 2  # its socket said nothing all the while
+
+
 def test_more_streams_than_the_capacity_are_refused() -> None:
     engine = Engine(wrap.classifier(), limits=Limits(capacity=2), name="logits")
     with running(engine) as service:
@@ -270,6 +436,9 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
         ["--checks", "all", "--exclude-checks", acceptance],
         ["--checks", acceptance, "--exclude-path-regex", "frames"],
     )
+    refusals = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx"]
+    table = f"[checks]\nnegative_data_rejection.expected-statuses = {json.dumps(refusals)}\n"
+    (tmp_path / "schemathesis.toml").write_text(table)  # its own list, and 413: too many logits are too many bytes
     with running() as service:
         Service(service.url).step_many([{"stream": "0", "logits": [0.0, 1.0]}])
         for options in runs:
