@@ -41,7 +41,7 @@ def lighten(images: Tensor, c: Tensor | float) -> Tensor:
     """V + c, kept in [0, 1]; a negative c darkens."""
     value = images.amax(1, keepdim=True)
     brighter = (value + c).clamp_(0, 1)
-    black = (value == 0).to(images.dtype)  # has no hue to keep
+    black = (value < torch.finfo(images.dtype).tiny).to(images.dtype)  # has no hue to keep; a division could overflow
     return (images * (brighter / (value + black))).add_(brighter * black)
 
 

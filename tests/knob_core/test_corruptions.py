@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from corruption_kinds import CHANCE_FREE
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -147,6 +147,7 @@ def test_without_chance_the_batch_does_not_matter(name: str, pictures: Tensor) -
     seed=st.integers(0, 2**32),
     scale=st.floats(0, 1),
 )
+@example(name="brightness", severity=[0.0, 1.0], seed=0, scale=1e-45)
 def test_any_argument_in_range_gives_a_picture(name: str, severity: list[float], seed: int, scale: float) -> None:
     x = torch.rand(2, 3, 32, 32, generator=seeded(seed)) * scale
     y = corrupt(x, name, severity, seeded(seed))
