@@ -35,6 +35,7 @@ PATH = "knob-drag"
 LONGEST = 10_000  # bytes of a message; an ordinary one has some three hundred
 FIELDS = ("controls", "view")  # of a Request, beside its token
 SLOW = 50.0  # ms of an answer: sessions that need more have a worker of their own
+WARY = 20.0  # times a slow answer that its endpoint counts as slow: so it takes little of the quick ones' worker
 REST = 1.0  # times the last answer that a session rests, while others want answers too
 LATELY = 2.0  # seconds since another session's last answer
 RETRY = 0.002  # seconds between two looks whether a session's last answer is made; its waiting messages take turns
@@ -103,6 +104,7 @@ class DragEndpoint:
         self.reply: Reply | None = None
         self.asks_elsewhere = False  # the reply may wait for another server: nobody else's answer may wait behind it
         self._server_ms = 0.0
+        self._slow_until = 0.0
         self._lock = lock or AnswerLock()
         self.sockets = socket_limits.Places(socket_limits.MOST_PER_ENDPOINT)
         _endpoints[self.token] = self
@@ -119,7 +121,7 @@ class DragEndpoint:
     async def answer_text(self, request: Mapping[str, Any]) -> str:
         """The same as JSON, made by a worker; waits for the session's last one without a thread."""
         await self._lock.acquire_in_event_loop()
-        worker = _waiting if self.asks_elsewhere else _quick if self._server_ms < SLOW else _slow
+        worker = _waiting if self.asks_elsewhere else _slow if time.monotonic() < self._slow_until else _quick
         # shielded: a job that was cancelled before it began would never release the lock
         return await asyncio.shield(asyncio.wrap_future(worker.submit(self._make, request, _as_json)))
 
@@ -134,6 +136,8 @@ class DragEndpoint:
         finally:
             took = time.perf_counter() - began
             self._server_ms = 1000 * took
+            if self._server_ms >= SLOW:
+                self._slow_until = max(self._slow_until, time.monotonic() + WARY * took)
             self._lock.release(took)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import threading
+import time
 import tomllib
 from typing import Any
 
@@ -258,7 +260,7 @@ def test_a_hundred_messages_of_one_session_wait_in_no_thread() -> None:
     lock, go = drag_endpoint.AnswerLock(), threading.Event()
     slow, also_slow, quick = drag_endpoint.DragEndpoint(lock), drag_endpoint.DragEndpoint(lock), opened()
     slow.reply = also_slow.reply = lambda request, answer, server_ms: {"went": go.wait(30)}
-    slow._server_ms = also_slow._server_ms = 2 * drag_endpoint.SLOW  # as their last answers told
+    slow._slow_until = also_slow._slow_until = math.inf  # as their last answers told
 
     async def ask_all() -> None:
         async with anyio.create_task_group() as tasks:
@@ -274,6 +276,25 @@ def test_a_hundred_messages_of_one_session_wait_in_no_thread() -> None:
 
     anyio.run(ask_all)
     assert slow.answers + also_slow.answers == 100
+
+
+def test_slow_answers_in_turn_with_quick_ones_leave_the_quick_worker_to_others() -> None:
+    """The last answer alone told who is slow: every other message could hold all dials up for seconds."""
+    workers: list[str] = []
+    turns = opened()
+
+    def every_second_is_slow(request: Any, answer: int, server_ms: float) -> dict[str, Any]:
+        workers.append(threading.current_thread().name.split("_")[0])
+        time.sleep(1.5e-3 * drag_endpoint.SLOW if answer % 2 == 1 else 0)
+        return {}
+
+    turns.reply = every_second_is_slow
+    for _ in range(6):
+        anyio.run(turns.answer_text, {})
+    assert workers == ["knob-answer-quick"] + ["knob-answer-slow"] * 5
+    turns._slow_until = 0.0  # the time has passed
+    anyio.run(turns.answer_text, {})
+    assert workers[-1] == "knob-answer-quick"
 
 
 def test_a_reply_that_waits_for_another_server_holds_up_nobody() -> None:
