@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
@@ -14,16 +15,18 @@ from app.console.console_state import FRAME_RATES, ConsoleState
 from app.console.export_buttons import export_buttons, record_turns
 from app.console.problem_notes import problem_notes
 from app.server import upload_limits
+from app.server.background_jobs import Busy, Job
 from app.server.streamlit_internals import are_given_up, forget_downloads, remove_uploads
 from app.tune import map_job
 from app.widgets import page_layout
 from app.widgets.untrusted import clamp, fault_words
-from app.your_stream import uploaded_stream
+from app.your_stream import fit_job, uploaded_stream
+from app.your_stream.fit_job import FitRequest
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
 from knob_core.uploads import Budget, read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
-from knob_core.wrap.fitting import Fit, fit
+from knob_core.wrap.fitting import Fit
 
 MOST_MB = 50  # .streamlit/config.toml has the same: more never reaches us
 LOGITS = ["npz", "npy", "csv", "parquet"]
@@ -90,7 +93,9 @@ def read(kind: str, files: list[tuple[str, bytes]], given_up: Callable[[], bool]
             show(uploaded_stream.of_logits(id, title, logits))
         if pictures is not None:
             bar = news.progress(0.0, "Looking at the pictures")
-            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
+            with upload_limits.turn_to_read(given_up):
+                made = uploaded_stream.of_pictures(id, title, pictures, bar.progress)
+            show(made, pictures.frame_rate)
             bar.empty()
     except ValueError as error:
         if given_up():
@@ -180,21 +185,33 @@ def tune(stream: UploadedStream) -> None:
     help = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
     if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=help, width="stretch"):
         return
-    one = uploaded.z_dyn is uploaded.z_static
-    z_static, z_dyn = uploaded.z_static[known], None if one else uploaded.z_dyn[known]
-    u_star = None if uploaded.u_star is None else uploaded.u_star[known]
-    bar = st.progress(0.0, "Fitting")
     try:
-        found = fit(z_static, z_dyn, uploaded.labels[known], float(most), u_star,
-                    progress=lambda part, what: bar.progress(min(part, 1.0), what))  # fmt: skip
-    except ValueError as error:
-        bar.empty()
-        st.warning(f"Nothing was fitted: {fault_words(error)}")
+        job = wait_for(FitRequest(session.session_id(), stream.id, float(most), uploaded))
+    except Busy as error:
+        st.warning(fault_words(error))
         return
+    if job.result is None:
+        st.warning(f"Nothing was fitted: {fault_words(job.error or 'the fit was stopped')}")
+        return
+    found: Fit = job.result
     st.session_state["own_found"] = found
     old = session.console_state().settings
     session.console_state().set_from_python(replace(found.settings, frame_rate=old.frame_rate, goals=old.goals))
     st.rerun()
+
+
+def wait_for(wanted: FitRequest) -> Job:
+    """Ask for a fit until it is over; a visitor who leaves, or does something else, stops it."""
+    job, bar = fit_job.JOBS.of(wanted, wanted.session), st.progress(0.0, "Fitting")
+    try:
+        while not job.over:
+            job.ask()
+            bar.progress(job.progress, job.partial or "waiting for a turn")  # raises where the visitor is gone
+            time.sleep(0.1)
+    finally:
+        fit_job.JOBS.leave(wanted.session)
+    bar.empty()
+    return job
 
 
 def fitted(found: Fit | None) -> None:

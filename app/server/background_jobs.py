@@ -19,7 +19,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 KEPT = 8  # results
-TURNS = threading.Semaphore(2)  # jobs at work; others wait
+AT_WORK = 2  # jobs; others wait for a turn
+TURN = 5.0  # seconds that a job works on while others wait
 MOST_WAITING = 8  # jobs that are not over
 NICE = 5  # steps of priority that a job stands behind the answers to knobs
 PATIENCE = 10.0  # seconds without anybody asking after which a job stops
@@ -33,7 +34,7 @@ class Busy(ValueError):
     """There are too many jobs to take another one."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
     """One computation; the page reads it, the worker writes to it."""
 
@@ -51,7 +52,12 @@ class Job:
         self.asked = time.monotonic()
 
     def go_on(self) -> None:
-        """Raise Cancelled where nobody waits any more; a computation calls it between two steps."""
+        """Raise Cancelled where nobody waits any more, let others go first at times; to be called between two steps."""
+        self.require_wanted()
+        TURNS.share(self)
+
+    def require_wanted(self) -> None:
+        """Raise Cancelled where nobody waits any more."""
         if time.monotonic() - self.asked > PATIENCE:
             self.stop.set()
         if self.stop.is_set():
@@ -61,6 +67,46 @@ class Job:
     def over(self) -> bool:
         """Done, failed or cancelled."""
         return self.result is not None or bool(self.error) or self.stop.is_set()
+
+
+class Turns:
+    """Some jobs are at work; the others wait in a row. A long job goes back to its end, so that others come soon."""
+
+    def __init__(self, at_work: int) -> None:
+        self._most = at_work
+        self._began: dict[Job, float] = {}  # by the jobs at work
+        self._row: list[Job] = []
+        self._changed = threading.Condition()
+
+    def take(self, job: Job) -> None:
+        """Wait for a turn; raises Cancelled where nobody wants the job any more."""
+        with self._changed:
+            self._row.append(job)
+            try:
+                while self._row[0] is not job or len(self._began) >= self._most:
+                    self._changed.wait(PATIENCE / 10)
+                    job.require_wanted()
+                self._began[job] = time.monotonic()
+            finally:
+                self._row.remove(job)
+                self._changed.notify_all()
+
+    def give_back(self, job: Job) -> None:
+        """Let the next one begin."""
+        with self._changed:
+            self._began.pop(job, None)
+            self._changed.notify_all()
+
+    def share(self, job: Job) -> None:
+        """Go to the end of the row after a while at work, where there is one."""
+        began = self._began.get(job)
+        if began is not None and self._row and time.monotonic() - began > TURN:
+            self.give_back(job)
+            self.take(job)
+
+
+TURNS = Turns(AT_WORK)
+"""Of the process: whatever is computed, for whomever."""
 
 
 class Jobs:
@@ -131,13 +177,12 @@ def work(job: Job, compute: Callable[[Job], Any]) -> None:
     """Run a job to its end: a result, an error in words, or cancelled."""
     give_way()
     try:
-        while not TURNS.acquire(timeout=PATIENCE / 10):
-            job.go_on()
         try:
-            job.go_on()
+            TURNS.take(job)
+            job.require_wanted()
             job.result = compute(job)
         finally:
-            TURNS.release()
+            TURNS.give_back(job)
     except Cancelled:
         job.stop.set()
     except Exception as error:  # whatever it was, the page names it and goes on

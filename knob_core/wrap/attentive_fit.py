@@ -9,7 +9,7 @@ evaluation is one compiled run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,13 +59,16 @@ class Labelled:
     z: Floats  # (R, T, K) logits of the frame
     labels: NDArray[np.int64]  # (R, T), -1 where unknown
     u: Floats | None = None  # (R, T) standardised command
+    go_on: Callable[[], object] = lambda: None  # called before each NLL; what it raises ends a fit
 
     def rows(self, chosen: NDArray) -> Labelled:
         """Some of the streams."""
-        return Labelled(self.z[chosen], self.labels[chosen], None if self.u is None else self.u[chosen])
+        u = None if self.u is None else self.u[chosen]
+        return replace(self, z=self.z[chosen], labels=self.labels[chosen], u=u)
 
     def nll(self, answer: Floats) -> float:
         """Mean NLL of answer logits (R, T, K) over the frames whose class is known."""
+        self.go_on()
         labelled = self.labels >= 0
         log_p = metrics.log_softmax(answer[labelled])
         return -float(pick(log_p, self.labels[labelled]).mean())

@@ -106,11 +106,13 @@ def fit(
     rivals: Mapping[str, type[Filter]] | None = None,  # None: the strong ones; {}: none
     seed: int = 0,
     progress: Progress | None = None,
+    go_on: Callable[[], object] | None = None,  # called often; what it raises ends the fit
 ) -> Fit:
     """The best setting that keeps the limit, and what it and others do on streams that they were not fitted on."""
     if not max_delay > 0:
         raise ValueError(f"max_delay is {max_delay!r}, expected a number of frames > 0")
     streams, standard = _streams(z_static, z_dyn, labels, u_star, command)
+    streams = streams if go_on is None else replace(streams, go_on=go_on)
     rivals = _strong() if rivals is None else rivals
     say = progress or (lambda part, what: None)
     say(0.0, "fitting")
@@ -255,7 +257,8 @@ def _folds(streams: Labelled, seed: int) -> list[tuple[Labelled, Labelled]]:
 
 def _joined(parts: list[Labelled]) -> Labelled:
     z, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("z", "labels"))
-    return Labelled(z, labels, None if parts[0].u is None else np.concatenate([part.u for part in parts]))
+    u = None if parts[0].u is None else np.concatenate([part.u for part in parts])
+    return replace(parts[0], z=z, labels=labels, u=u)
 
 
 def _halves(streams: Labelled) -> Labelled:
@@ -269,7 +272,7 @@ def _halves(streams: Labelled) -> Labelled:
     labels = cut(streams.labels)
     if not (labels >= 0).any(-1).all():
         raise ValueError("the only labelled stream has labels in one of its halves, expected some in both")
-    return Labelled(cut(streams.z), labels, None if streams.u is None else cut(streams.u))
+    return replace(streams, z=cut(streams.z), labels=labels, u=None if streams.u is None else cut(streams.u))
 
 
 def _tuned(kind: type[Filter], streams: Labelled, max_delay: float, seed: int) -> tuple[Filter, float]:

@@ -200,6 +200,16 @@ def test_likelihood_and_prior_together_have_a_slope_of_zero_where_the_fit_ends()
             assert cost(moved) >= cost(best) - 1e-6
 
 
+def test_a_fit_can_be_ended_at_any_time() -> None:
+    """Also in the long parts that tell no progress."""
+    asked = iter(range(20))
+    told: list[float] = []
+    z = np.random.default_rng(0).normal(size=(4, 30, 3))
+    with pytest.raises(StopIteration):
+        fit(z, None, np.arange(4) % 3, progress=lambda part, what: told.append(part), go_on=lambda: next(asked))
+    assert told == [0.0]
+
+
 def test_lag_is_the_frames_of_a_step() -> None:
     assert lag(1.0, 2.0) == 1.0  # 1 - (1 + 2) ... the bilinear step: .5 after one frame, .75 after two
     assert lag(1.0, 1e-6) == np.inf

@@ -98,6 +98,24 @@ def test_a_job_that_nobody_asks_for_stops(monkeypatch: pytest.MonkeyPatch) -> No
     assert finished(asked).result == "result" and all(job.result is None for job in abandoned)
 
 
+def test_long_jobs_let_others_go_first_at_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two visitors who wait for an hour's work kept everybody else from any."""
+    monkeypatch.setattr(background_jobs, "TURN", 0.05)
+    done = threading.Event()
+
+    def work(job: Job) -> str:
+        while job.key != "short" and not done.is_set():
+            time.sleep(0.01)
+            job.go_on()
+        return "result"
+
+    jobs = Jobs(work)
+    long = [jobs.of(key) for key in range(3)]
+    assert finished(jobs.of("short")).result and not any(job.over for job in long)
+    done.set()
+    assert all(finished(job).result for job in long)
+
+
 def test_too_many_jobs_are_refused_in_words() -> None:
     done = threading.Event()
     jobs = Jobs(lambda job: done.wait(60))
