@@ -54,10 +54,12 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py
 
-# requirements.lock: hashes of all that requirements.txt installs, but for the builds of torch (docs/install.md says why).
+# requirements.lock: hashes of all that requirements.txt installs, but for the builds of torch (docs/install.md says why);
+# what torch itself needs is named here, since it is left out.
+TORCH_NEEDS := filelock fsspec networkx setuptools sympy
 lock: $(VENV)/.dev
 	echo "# Made by 'make lock' from requirements.txt without torch and torchvision; docs/install.md says how to use it." > $@.part
-	grep -v '^torch' requirements.txt | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes \
+	(grep -v '^torch' requirements.txt; printf '%s\n' $(TORCH_NEEDS)) | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --quiet >> $@.part
 	mv $@.part requirements.lock
 
@@ -67,8 +69,9 @@ screenshots: $(VENV)/.dev
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run: requirements.txt pyproject.toml | $(BIN)/python
-	$(PIP) -r requirements.txt
+$(VENV)/.run: requirements.txt requirements.lock pyproject.toml | $(BIN)/python
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) -r requirements.txt # torch and torchvision: all others are there
 	$(PIP) --no-deps --editable .
 	touch $@
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,13 @@ def test_the_lock_has_the_exact_versions_with_hashes_and_no_address() -> None:
         n: exact[n] for n in exact.keys() - by_build
     }
     assert not locked.keys() & by_build
+    of_torch = {canonicalize_name(need.name) for need in map(Requirement, requires("torch") or []) if not need.marker}
+    assert of_torch <= locked.keys()
     entries = re.split(r"\n(?=[\w.-]+==)", text)
     assert all("--hash=sha256:" in entry for entry in entries if re.match(r"[\w.-]+==", entry))
     assert "http" not in text
+    made = (ROOT / "Makefile").read_text(encoding="utf-8").partition("$(VENV)/.run:")[2].partition("\n\n")[0]
+    assert "--require-hashes -r requirements.lock" in made  # what `make app` installs
 
 
 IMPORTED_FIRST = """
