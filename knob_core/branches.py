@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from knob_core import files
+from knob_core._arrays.checks import require_size, unmasked
+from knob_core.schedules.lists import MAX_SEVERITY
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,13 @@ class Branches:
     segment: np.ndarray | None = None  # (R, T) kind of severity, a place in `streams.severity_segments.SEGMENTS`
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            array = getattr(self, field.name)
+            if array is None and field.default is None:
+                continue
+            found = unmasked(field.name, array).dtype if isinstance(array, np.ndarray) else type(array)
+            if getattr(found, "kind", "") not in ("f", "i", "u"):
+                raise ValueError(f"{field.name} is {found}, expected an array of real numbers")
         shape = self.z_static.shape
         if len(shape) != 3 or shape[2] < 2 or shape != self.z_dyn.shape:
             raise ValueError(
@@ -45,9 +54,15 @@ class Branches:
             array = getattr(self, field.name)
             if array is not None and not np.isfinite(array).all():
                 raise ValueError(f"{field.name} has values that are not finite")
+        for name in ("z_static", "z_dyn", "u_star"):
+            require_size(name, getattr(self, name))
         unknown = (self.labels < -1) | (self.labels >= classes)
         if unknown.any():
             raise ValueError(f"labels must lie in [-1, {classes - 1}], got {self.labels[unknown].flat[0]}")
+        if (parts := self.labels != np.rint(self.labels)).any():
+            raise ValueError(f"labels must be whole numbers, got {self.labels[parts].flat[0]}")
+        if (outside := (self.severity < 0) | (self.severity > MAX_SEVERITY)).any():
+            raise ValueError(f"severity must lie in [0, {MAX_SEVERITY:g}], got {self.severity[outside].flat[0]}")
 
     @property
     def frame_labels(self) -> np.ndarray:

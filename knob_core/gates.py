@@ -67,6 +67,7 @@ class Gate:
     inertia: ClassVar[bool] = True  # the gate of a frame depends on the frames before
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
     rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # (S,) the state of a stream at rest
+    within: ClassVar[tuple[float, float]] = (-math.inf, math.inf)  # what the first number of a state may be
     reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
@@ -206,6 +207,7 @@ class FirstOrder(Gate):
     name = "first order"
     knobs = ("omega_n",)
     rest = (NEUTRAL, 0.0)
+    within = (0.0, 1.0)
 
     def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         g, end = run_ema(sigmoid(u_star), omega_n, state=state)

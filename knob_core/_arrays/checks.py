@@ -40,6 +40,45 @@ def readable(tensor: Any) -> bool:
     return tensor.is_cpu and not torch.compiler.is_compiling() and not torch.jit.is_tracing()
 
 
+LARGEST = 1e100  # size of a logit or a command: beyond it sums and products of a few of them overflow
+
+
+def unmasked(name: str, x: Any) -> Any:
+    """What is no masked array: its mask would be lost on the way, and what was masked count as seen."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError(f"{name} has {np.ma.count_masked(x)} masked values, expected an array without a mask")
+    return x
+
+
+def as_array(name: str, x: Any) -> np.ndarray:
+    """An array, a tensor on any device, or a list, as an array of the same numbers."""
+    if is_tensor(x):
+        x = x.detach().cpu()
+        x = (x.double() if x.is_floating_point() else x).numpy()  # NumPy has no bfloat16
+    try:
+        return np.asarray(unmasked(name, x))
+    except TypeError as error:
+        raise ValueError(f"{name} is a {type(x).__name__}, expected an array ({error})") from None
+
+
+def real_numbers(name: str, x: Any) -> np.ndarray:
+    """An array, tensor or list of real numbers as float64; bools are none."""
+    x = as_array(name, x)
+    if x.dtype.kind not in "fiu":
+        raise ValueError(f"{name} has dtype {x.dtype}, expected real numbers")
+    with np.errstate(over="ignore"):
+        return x.astype(np.float64)
+
+
+def require_size(name: str, x: np.ndarray) -> None:
+    """Refuse finite numbers above LARGEST in size; NaN and infinities are for others to judge."""
+    if x.dtype.kind != "f" or x.dtype.itemsize < 8:  # no such number is as large
+        return
+    too_large = np.abs(x) > LARGEST
+    if too_large.any() and (too_large := too_large & np.isfinite(x)).any():
+        raise ValueError(f"{name} is {first_bad(x, ~too_large)}, expected numbers of at most {LARGEST:g} in size")
+
+
 def first_bad(x: np.ndarray, good: np.ndarray) -> str:
     """The first value that is not good, with its index: what an error message shows."""
     index = tuple(int(i) for i in np.argwhere(~good)[0])
@@ -52,9 +91,7 @@ def real_array(name: str, x: torch.Tensor, *, min_ndim: int = 0, finite: bool = 
 def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> np.ndarray: ...
 def real_array(name: str, x: Any, *, min_ndim: int = 0, finite: bool = True) -> Array:
     """A floating-point array or tensor with at least min_ndim axes and at least one element; by default finite."""
-    if isinstance(x, np.ma.MaskedArray):
-        raise ValueError(f"{name} must be an array without a mask, got {np.ma.count_masked(x)} masked values")
-    if is_tensor(x):
+    if is_tensor(x := unmasked(name, x)):
         if not x.dtype.is_floating_point:
             raise ValueError(f"{name} must be a real floating-point array, got dtype {x.dtype}")
     else:
@@ -155,6 +192,8 @@ def together(*arrays: Any) -> tuple[Any, ...]:
 
 
 def for_torch(x: Any) -> np.ndarray:
-    """An array that torch can take: in C order, of native bytes, and its own to write to."""
-    x = np.asarray(x)
+    """An array of bytes or floats as torch can take it: in C order, of native bytes, and its own to write to."""
+    x = np.asarray(unmasked("frames", x))
+    if x.dtype != np.uint8 and (x.dtype.kind != "f" or x.dtype.itemsize > 8):
+        raise ValueError(f"frames have dtype {x.dtype}, expected uint8 or floats of at most 64 bits")
     return np.require(x, x.dtype.newbyteorder("="), ["C", "W"])

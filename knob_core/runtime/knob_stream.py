@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from knob_core import settings as settings_file
-from knob_core._arrays.checks import is_tensor, whole_number
+from knob_core._arrays.checks import as_array, is_tensor, real_numbers, require_size, unmasked, whole_number
 from knob_core.runtime import clock as clocks
 from knob_core.runtime import state
 from knob_core.runtime.advance import advance
@@ -163,7 +163,7 @@ class KnobStream:
             if not arrays:
                 self._state = None
                 return
-            found = dict(arrays)
+            found = {name: as_array(f"state {str(name)[:40]!r}", array) for name, array in arrays.items()}
             version = found.pop("version", None)
             if str(version) not in ("1", "2", str(VERSION)):
                 raise ValueError(f"state has version {version}, expected {VERSION}")
@@ -180,8 +180,10 @@ class KnobStream:
                 raise ValueError(f"state 'z_static' has shape {shape}, expected (streams, {wanted})")
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
+            if unknown := found.keys() - set(state.NAMES):
+                raise ValueError(f"state has {str(min(unknown))[:40]!r}, expected {', '.join(state.NAMES)}")
             weights = self._settings.attentive_weights(self._source.attentive)
-            self._state = state.check(state.with_bend(found, weights.bend), self._rest(*shape))
+            self._state = state.check(state.with_bend(found, weights.bend), self._rest(*shape), self._gate)
             self._now, self._single = now, single
             stay = ("weights", "temperature", "goals")  # they belong to model and settings file
             self.turn(**{name: x for name, x in settings_file.as_dict(settings).items() if name not in stay})
@@ -190,9 +192,16 @@ class KnobStream:
 
     def _read(self, frames: Any, single: bool) -> Branch:
         if isinstance(frames, tuple):
-            return self._source(tuple(_indexable(x)[None] for x in frames) if single else frames)
-        frames = _indexable(frames)
-        return self._source(frames[None] if single else frames)
+            branch = self._source(tuple(_indexable(x)[None] for x in frames) if single else frames)
+        else:
+            frames = _indexable(frames)
+            branch = self._source(frames[None] if single else frames)
+        one = branch.z_static is branch.z_dyn
+        for name, x in (("logits" if one else "z_static", branch.z_static), ("z_dyn", branch.z_dyn)):
+            require_size(name, x)
+        if branch.u_star is not None:
+            require_size("u_star", branch.u_star)
+        return branch
 
     def _ready(self, branch: Branch | None) -> State:
         """The state, or one at rest where this is the first step."""
@@ -224,7 +233,7 @@ class KnobStream:
             raise ValueError("elapsed and time are both given, expected one of them")
         name, value = ("elapsed", elapsed) if time is None else ("time", time)
         try:
-            given = np.array(value, np.float64)  # ours: the state keeps it
+            given = real_numbers(name, value)  # a copy: the state keeps it
         except (TypeError, ValueError, OverflowError):
             given = np.array(np.nan)
         if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
@@ -238,7 +247,7 @@ class KnobStream:
 
 
 def _indexable(frames: Any) -> Any:
-    return frames if is_tensor(frames) else np.asarray(frames)
+    return frames if is_tensor(frames) else np.asarray(unmasked("frames", frames))
 
 
 def _plain(value: Any) -> Any:

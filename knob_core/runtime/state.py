@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from knob_core._arrays.checks import as_array
+from knob_core.gates import Gate
 from knob_core.memories import PLAIN, UNFITTED
 from knob_core.settings import MODES, Settings
 
 if TYPE_CHECKING:  # `knob_core.wrap` imports `sources`, and that this package
     from knob_core.wrap.command import Command
 
-LARGEST = 1e300  # size of a number
+LARGEST = 1e120  # size of a number: what follows from logits of at most 1e100 lies far below
 LEAST = {"bend": 0.0, "age": 0.0}  # where it is not -LARGEST
 PACKED = ("off", "plain", "attentive")  # kinds of memory as `pack` numbers them; 0 and 1 were false and true
 
@@ -97,7 +99,7 @@ def with_bend(arrays: Mapping[str, np.ndarray], bend: float) -> dict[str, np.nda
     return {"bend": np.full(np.shape(arrays.get("z_static", ()))[:1], bend), **arrays}
 
 
-def check(arrays: dict[str, np.ndarray], like: State) -> State:
+def check(arrays: Mapping[str, np.ndarray], like: State, gate: Gate) -> State:
     """A state from outside: every array there, of the right shape, and numbers that a state may have."""
     if not like.streams:
         raise ValueError("state has 0 streams, expected at least 1")
@@ -105,7 +107,7 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
     for name in NAMES:
         if name not in arrays:
             raise ValueError(f"state has no {name!r}, expected {', '.join(NAMES)}")
-        wanted, found = getattr(like, name), np.asarray(arrays[name])
+        wanted, found = getattr(like, name), as_array(f"state {name!r}", arrays[name])
         if found.shape != wanted.shape:
             raise ValueError(f"state {name!r} has shape {found.shape}, expected {wanted.shape}")
         kinds, said = ("b", "bools") if wanted.dtype.kind == "b" else ("biuf", "numbers")
@@ -116,6 +118,10 @@ def check(arrays: dict[str, np.ndarray], like: State) -> State:
         low, known = LEAST.get(name, -LARGEST), ~np.isnan(taken[name]) if name == "time" else True
         if (wrong := ((taken[name] >= low) & (taken[name] <= LARGEST)) != known).any():
             raise ValueError(f"state {name!r} has the value {taken[name][wrong][0]}, expected [{low:g}, {LARGEST:g}]")
+    counts = ("'attentive' in its last row", taken["attentive"][:, -1], 0.0, LARGEST)
+    for what, x, least, most in (("'gate'", taken["gate"][:, 0], *gate.within), counts):
+        if (wrong := (x < least) | (x > most)).any():
+            raise ValueError(f"state {what} has the value {x[wrong][0]}, expected [{least:g}, {most:g}]")
     return State(**taken)
 
 

@@ -177,7 +177,7 @@ class Stepper:
             raise ValueError(f"state 'z_static' has shape {shape}, expected ({len(streams)}, {wanted})")
         rest = state.at_rest(*shape, self._gate.rest, self.source.command is not None)
         bend = Settings().attentive_weights(self.source.attentive).bend
-        checked = state.check(state.with_bend(arrays, bend), rest)
+        checked = state.check(state.with_bend(arrays, bend), rest, self._gate)
         if self._rows.state is None:
             self._rows.begin(shape[1])
             self.backbone.num_classes = shape[1]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from knob_core import methods
-from knob_core._arrays.checks import for_torch, require_finite
+from knob_core._arrays.checks import for_torch, real_numbers, require_finite, require_size, shown, unmasked
 from knob_core.branches import Branches
 from knob_core.memories import Attentive
 from knob_core.runtime.sources import Branch
@@ -38,11 +38,15 @@ class Wrapped:
             raise ValueError(f"model is a {type(model).__name__}, expected a torch module, a function, or None")
         if knobs is not None and len(knobs) != 2:
             raise ValueError(f"knobs is {knobs!r}, expected (zeta, omega_n) or None")
+        for name, value, kind in (("command", command, Command), ("attentive", attentive, Attentive)):
+            if value is not None and not isinstance(value, kind):
+                raise ValueError(f"{name} is {shown(value)}, expected a {kind.__name__} or None")
         self.model = model.eval() if _is_module(model) else model  # type: ignore[union-attr]
         self.method = methods.DEFAULT
         self.num_classes: int | None = None
         self.knobs, self.command, self.attentive = knobs, command, attentive
-        self._branches, self._frame_ndim, self._notice = branches, frame_ndim, ProbabilityNotice()
+        self._branches, self._frame_ndim = branches, frame_ndim
+        self._notices = tuple(ProbabilityNotice() for _ in range(branches))
 
     def is_single(self, frames: Any) -> bool:
         if self.model is None and isinstance(frames, tuple):
@@ -54,6 +58,7 @@ class Wrapped:
         if self._branches == 1:
             z = _logits("logits", outputs)
             z_static, z_dyn, u_star = z, z, None
+            self._notices[0].check("logits", z)
         else:
             if not isinstance(outputs, (tuple, list)) or len(outputs) not in (2, 3):
                 raise ValueError(
@@ -66,7 +71,10 @@ class Wrapped:
                     f"z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected one shape (N, K)"
                 )
             u_star = self._own_command(outputs, len(z_static))
-        self._notice.check("logits", z_dyn)
+            self._notices[0].check("z_static", z_static)
+            self._notices[1].check("z_dyn", z_dyn)
+        if self.model is not None and len(z_dyn) != len(frames):
+            raise ValueError(f"the model gave logits for {len(z_dyn)} frames, expected {len(frames)}, one row a frame")
         if bad is not None and bad.any():
             z_static = np.where(bad[:, None], np.nan, z_static)
         return Branch(z_static, z_dyn, u_star)
@@ -77,7 +85,7 @@ class Wrapped:
             raise ValueError(f"two branches came with {have}, expected {want}: see `command` of wrap.two_branch")
         if len(outputs) == 2:
             return None
-        u_star = _array("u_star", outputs[2])
+        u_star = real_numbers("u_star", outputs[2])
         if u_star.shape != (count,):
             raise ValueError(f"u_star has shape {u_star.shape}, expected ({count},)")
         return u_star
@@ -95,7 +103,7 @@ class Wrapped:
                 x = torch.where(bad.view(-1, *[1] * (x.ndim - 1)), torch.zeros_like(x), x)
             with torch.inference_mode():
                 return self.model(x), bad.cpu().numpy()  # type: ignore[misc]
-        x = np.asarray(frames)
+        x = np.asarray(unmasked("frames", frames))
         bad = ~np.isfinite(x).reshape(len(x), -1).all(axis=1) if x.dtype.kind == "f" else np.zeros(len(x), bool)
         if bad.any():
             x = np.where(bad.reshape(-1, *[1] * (x.ndim - 1)), 0, x)
@@ -138,12 +146,13 @@ def branches_of(
     severity: np.ndarray | None = None,
 ) -> Branches:
     """A single classifier's logits (R, T, K) as the branches of a stream, for `knob_core.response` and the console."""
-    z = np.asarray(logits)
+    z = np.asarray(unmasked("logits", logits))
     if z.ndim != 3 or z.dtype.kind != "f" or not z.size or z.shape[2] < 2:
         raise ValueError(
             f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K) with R, T >= 1 and K >= 2"
         )
     require_finite("logits", z)
+    require_size("logits", z)
     require_logits("logits", z)
     command = command or Command()
     u_star = command(observe(z, command), z).astype(z.dtype)
@@ -157,17 +166,8 @@ def _is_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def _array(name: str, x: Any) -> np.ndarray:
-    if isinstance(x, np.ma.MaskedArray):
-        raise ValueError(f"{name} has {np.ma.count_masked(x)} masked values, expected an array without a mask")
-    x = x.detach().cpu().double().numpy() if hasattr(x, "detach") else np.asarray(x)
-    if x.dtype.kind not in "fiu":
-        raise ValueError(f"{name} has dtype {x.dtype}, expected real numbers")
-    return x.astype(np.float64)
-
-
 def _logits(name: str, x: Any) -> np.ndarray:
-    z = _array(name, x)
+    z = real_numbers(name, x)
     if z.ndim != 2 or z.shape[1] < 2:
         raise ValueError(f"{name} has shape {z.shape}, expected (N, K) with K >= 2")
     return z

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from knob_core import fusion, gate, metrics
-from knob_core._arrays.checks import require_finite
+from knob_core._arrays.checks import as_array, real_numbers, require_finite, require_size
 from knob_core.gate import sigmoid
 from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import flips, sure_and_wrong
@@ -312,21 +312,23 @@ def _streams(
     z_static: Any, z_dyn: Any, labels: Any, u_star: Any, command: Command | None
 ) -> tuple[Labelled, dict[str, float]]:
     """The frames' own logits with labels (R, T), and how u_star was standardised."""
-    z = np.asarray(z_static, np.float64)
-    other = z if z_dyn is None else np.asarray(z_dyn, np.float64)
+    z = real_numbers("z_static", z_static)
+    other = z if z_dyn is None else real_numbers("z_dyn", z_dyn)
     if z.ndim != 3 or z.shape != other.shape or (np.array(z.shape) < (1, 2, 2)).any():
         raise ValueError(
             f"z_static and z_dyn have shapes {z.shape} and {other.shape}, "
             "expected one shape (R, T, K) with R >= 1, T >= 2 and K >= 2: the knobs are fitted on streams"
         )
-    require_finite("z_static", z)
-    require_finite("z_dyn", other)
+    for name, x in (("z_static", z), ("z_dyn", other)):
+        require_finite(name, x)
+        require_size(name, x)
     require_logits("z_static" if z_dyn is not None else "logits", z)
+    require_logits("z_dyn", other)
     target = _labels(labels, z.shape)
     if z_dyn is None and u_star is None:
         return Labelled(z, target), {}
     command = command or Command()
-    u = command(observe(z, command), other) if u_star is None else np.asarray(u_star, np.float64)
+    u = command(observe(z, command), other) if u_star is None else real_numbers("u_star", u_star)
     if u.shape != z.shape[:2] or not np.isfinite(u).all():
         raise ValueError(f"u_star has shape {u.shape}, expected finite numbers of shape {z.shape[:2]}")
     standard = {"u_mean": float(u.mean()), "u_scale": max(float(u.std()), 1e-3)}
@@ -344,7 +346,7 @@ def _streams(
 def _labels(labels: Any, shape: tuple[int, ...]) -> np.ndarray:
     """(R, T), -1 where unknown."""
     paths, frames, classes = shape
-    target = np.asarray(labels)
+    target = as_array("labels", labels)
     if target.dtype.kind not in "iu" or target.shape not in ((paths,), (paths, frames)):
         raise ValueError(
             f"labels are {target.dtype} of shape {target.shape}, expected integers ({paths},) or ({paths}, {frames})"

@@ -30,19 +30,24 @@ def require_logits(name: str, z: np.ndarray) -> None:
 
 
 class ProbabilityNotice:
-    """Warns once, as soon as enough frames of a model looked like probabilities; the first that does not ends it."""
+    """Warns once, as soon as enough frames of a model in a row looked like probabilities."""
 
     def __init__(self) -> None:
         self._frames = 0
-        self._looking = True
+        self._warned = False
 
     def check(self, name: str, z: np.ndarray) -> None:
         """Look at frames (N, K); those that are not finite say nothing."""
-        known = z[np.isfinite(z).all(axis=1)] if self._looking else z[:0]
+        if self._warned or not len(z):
+            return
+        if z.min() < -1:  # as logits are: nothing else needs a look
+            self._frames = 0
+            return
+        known = z[np.isfinite(z).all(axis=1)]
         if not len(known):
             return
         whole = whole_of(known)
-        self._frames, self._looking = self._frames + len(known), whole is not None
+        self._frames = 0 if whole is None else self._frames + len(known)
         if whole is not None and self._frames >= ENOUGH:
-            self._looking = False
+            self._warned = True
             warnings.warn(words(name, whole), ProbabilitiesWarning, stacklevel=2)

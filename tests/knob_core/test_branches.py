@@ -43,6 +43,16 @@ def test_round_trip(stream: Branches, tmp_path: Path, dtype: str, tolerance: flo
         ({"z_static": np.zeros((3, 7, 1)), "z_dyn": np.zeros((3, 7, 1))}, r"K >= 2, got \(3, 7, 1\)"),
         ({"labels": np.array([0, 10, -1])}, r"labels must lie in \[-1, 9\], got 10"),
         ({"labels": np.array([0, 1, -2])}, r"labels must lie in \[-1, 9\], got -2"),
+        ({"labels": np.array([0, 0.5, 1])}, r"labels must be whole numbers, got 0\.5"),
+        ({"labels": np.array(["a", "b", "c"])}, "labels is <U1, expected an array of real numbers"),
+        ({"labels": [0, 1, 2]}, "labels is <class 'list'>, expected an array"),
+        ({"u_star": np.full((3, 7), None)}, "u_star is object, expected an array of real numbers"),
+        ({"u_star": np.ma.masked_equal(np.eye(3, 7), 1)}, "u_star has 3 masked values"),
+        ({"severity": np.full(7, 9.0)}, r"severity must lie in \[0, 5\], got 9\.0"),
+        (
+            {"z_static": np.full((3, 7, 10), 1e101)},
+            r"z_static is 1e\+101 at index \(0, 0, 0\), expected ",
+        ),
     ],
 )
 def test_odd_shapes_and_values_are_refused(stream: Branches, change: dict, cause: str) -> None:

@@ -227,6 +227,14 @@ def test_lag_is_the_frames_of_a_step() -> None:
         ({"u_star": np.zeros(2)}, "u_star"),
         ({"u_star": np.full((2, 5), 1e6)}, "u_star has mean 1e[+]06"),
         ({"z_static": np.full((2, 5, 3), np.nan)}, "finite"),
+        (
+            {"z_static": np.full((2, 5, 3), 1e300)},
+            "z_static is 1e[+]300 at index .* at most 1e[+]100",
+        ),
+        ({"z_static": np.full((2, 5, 3), "1")}, "z_static has dtype <U1, expected real numbers"),
+        ({"z_static": np.full((2, 5, 3), 1j)}, "z_static has dtype complex128"),
+        ({"z_static": np.ma.masked_equal(np.ones((2, 5, 3)), 1)}, "z_static has 30 masked values"),
+        ({"z_dyn": np.full((2, 5, 3), 1 / 3)}, "z_dyn look like probabilities"),
         ({"labels": np.array([[0, 0, -1, -1, -1], [-1] * 5])}, "labels in one of its halves"),
     ],
 )

@@ -255,5 +255,5 @@ def test_tensors_of_two_types_meet_in_the_wider_one():
 
 def test_a_mask_is_not_ignored():
     masked = np.ma.array(np.zeros((2, 3)), mask=np.eye(2, 3, dtype=bool))
-    with pytest.raises(ValueError, match="without a mask, got 2 masked values"):
+    with pytest.raises(ValueError, match="2 masked values, expected an array without a mask"):
         fusion.fuse(masked, np.zeros((2, 3)), 0.5)

@@ -706,7 +706,8 @@ def test_a_state_of_another_method_is_refused(saved: str, loads: str) -> None:
     ("name", "value", "cause"),
     [
         ("memory", 1e308, "1e[+]308"), ("memory", np.longdouble("1e4000"), "inf"), ("age", -1.0, "-1.0"),
-        ("time", np.inf, "inf"), ("seen", 7, "bools"), ("u_star", "a", "numbers"),
+        ("time", np.inf, "inf"), ("seen", 7, "bools"), ("u_star", "a", "numbers"), ("z_dyn", 1e121, "1e[+]121"),
+        ("attentive", -10.0, "-10.0, expected .0, "),
     ],
 )  # fmt: skip
 def test_impossible_numbers_of_a_state_are_refused_by_name(name: str, value: object, cause: str) -> None:
@@ -715,6 +716,55 @@ def test_impossible_numbers_of_a_state_are_refused_by_name(name: str, value: obj
     state = stream.state_dict()
     with pytest.raises(ValueError, match=f"state '{name}' .*{cause}"):
         stream.load_state_dict({**state, name: np.full(state[name].shape, value)})
+
+
+@pytest.mark.parametrize("g", [5.0, -0.1])
+def test_a_first_order_gate_s_state_lies_between_0_and_1(g: float) -> None:
+    """Each later frame would be refused, and leave the state as it is."""
+    stream = KnobStream("ode-lite-s0")
+    stream.step(np.zeros((32, 32, 3), np.uint8))
+    state = stream.state_dict()
+    state["gate"][0, 0] = g
+    with pytest.raises(ValueError, match=rf"state 'gate' has the value {g}, expected \[0, 1\]"):
+        stream.load_state_dict(state)
+
+
+def test_a_state_of_tensors_is_taken() -> None:
+    """As `safetensors.torch` loads them, in any precision."""
+    stream, again = KnobStream(wrap.classifier()), KnobStream(wrap.classifier())
+    stream.step(np.array([1.0, 2.0]))
+    again.load_state_dict({name: torch.from_numpy(np.array(x)) for name, x in stream.state_dict().items()})
+    np.testing.assert_array_equal(stream.step([3.0, 1.0]).probabilities, again.step([3.0, 1.0]).probabilities)
+    state = {**stream.state_dict(), "u_star": torch.zeros(1, dtype=torch.bfloat16, requires_grad=True)}
+    again.load_state_dict(state)
+
+
+def test_an_unknown_entry_of_a_state_is_refused() -> None:
+    stream = KnobStream(wrap.classifier())
+    stream.step(np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match="state has 'speed', expected gate, memory"):
+        stream.load_state_dict({**stream.state_dict(), "speed": np.zeros(1)})
+
+
+@pytest.mark.parametrize("value", ["3", True, np.datetime64("2020-01-01")])
+def test_odd_gaps_are_refused_by_name(value: object) -> None:
+    stream = KnobStream(wrap.classifier())
+    stream.step(np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"elapsed is .*, expected a finite number"):
+        stream.step(np.array([1.0, 2.0]), elapsed=value)
+
+
+@pytest.mark.parametrize(
+    ("frames", "cause"),
+    [
+        (np.full((32, 32, 3), None), "dtype object"), (np.full((32, 32, 3), "a"), "dtype <U1"),
+        (np.zeros((32, 32, 3), np.complex64), "dtype complex64"), (np.zeros((32, 32, 3), np.int64), "dtype"),
+        (np.ma.masked_equal(np.eye(32), 1)[..., None] * np.ones(3), "masked values"),
+    ],
+)  # fmt: skip
+def test_odd_pictures_are_refused_by_name(frames: np.ndarray, cause: str) -> None:
+    with pytest.raises(ValueError, match=cause):
+        KnobStream("knob-ode-s0").step(frames)
 
 
 @pytest.mark.parametrize("odd", [[1, 2], "state", 3])

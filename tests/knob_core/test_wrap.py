@@ -12,6 +12,7 @@ from knob_core import checkpoint, theory, wrap
 from knob_core.assets import ASSETS
 from knob_core.data import load_sample
 from knob_core.measures.stability import flips
+from knob_core.memories import Attentive
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.schedules import SCHEDULES
@@ -242,3 +243,67 @@ def test_logits_are_not_taken_for_probabilities(recwarn: pytest.WarningsRecorder
 def test_what_are_no_real_numbers_are_no_logits(z: np.ndarray, cause: str) -> None:
     with pytest.raises(ValueError, match=f"logits has .*{cause}"):
         KnobStream(wrap.classifier(lambda frames: z, frame_ndim=1)).step(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.bool])
+def test_tensors_of_other_kinds_are_no_logits_either(dtype: torch.dtype) -> None:
+    with pytest.raises(ValueError, match=f"logits has dtype {str(dtype).removeprefix('torch.')}, expected real"):
+        KnobStream(wrap.classifier()).step(torch.ones(1, 3, dtype=dtype))
+
+
+def test_what_is_masked_is_not_seen() -> None:
+    """NumPy's conversions drop a mask without a word: class 1 would win."""
+    with pytest.raises(ValueError, match="frames has 1 masked values"):
+        KnobStream(wrap.classifier()).step(np.ma.masked_equal([1.0, 9.0, 0.0], 9.0))
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_a_model_gives_one_row_a_frame(rows: int) -> None:
+    stream = KnobStream(wrap.classifier(lambda frames: np.zeros((rows, 3)), frame_ndim=1))
+    with pytest.raises(ValueError, match=f"logits for {rows} frames, expected 2"):
+        stream.step(np.zeros((2, 5)))
+
+
+@pytest.mark.parametrize("size", [1.1e100, -1e291, 1e308])
+def test_giant_logits_are_refused_and_leave_nothing_behind(size: float) -> None:
+    """They overflow behind a switch: with the memory off a stream answered, and was NaN once it was on."""
+    stream, other = (KnobStream(wrap.classifier(), settings=Settings(memory="off")) for _ in range(2))
+    for each in (stream, other):
+        each.step([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"logits is .* at index \(0, 1\), expected numbers of at most 1e\+100"):
+        stream.step([0.0, size, 1.0])
+    stream.memory = other.memory = "attentive"
+    np.testing.assert_array_equal(stream.step([1.0, 2.0, 3.0]).probabilities, other.step([1.0, 2.0, 3.0]).probabilities)
+
+
+@pytest.mark.parametrize("memory", ["attentive", "plain", "off"])
+@pytest.mark.parametrize("temperature", [0.05, 20.0])
+def test_the_largest_logits_leave_no_nan_behind_any_switch(memory: str, temperature: float) -> None:
+    weights = Attentive(t_0=25.0, t_2=5.0, clip=1e-3, pool=0.5)
+    stream = KnobStream(wrap.two_branch(), settings=Settings(temperature=temperature, weights=weights, omega_n=100.0))
+    for sign in (1.0, -1.0, 1.0):
+        z = np.array([sign, -sign, 0.0]) * 1e100
+        stream.memory = memory  # type: ignore[assignment]
+        for each in (z, np.arange(3.0)):
+            answer = stream.step((each, -each, sign * 1e100))
+            assert np.isfinite(answer.probabilities).all() and np.isfinite(answer.g).all()
+        for other in ("plain", "attentive", "off"):
+            stream.memory = other  # type: ignore[assignment]
+            assert np.isfinite(stream.step((np.arange(3.0), np.ones(3), 0.0)).probabilities).all()
+    stream.load_state_dict(stream.state_dict())
+
+
+def test_probabilities_are_told_after_other_frames_and_in_either_branch(recwarn: pytest.WarningsRecorder) -> None:
+    one, two = KnobStream(wrap.classifier()), KnobStream(wrap.two_branch())
+    p = np.array([0.1, 0.7, 0.2])
+    for z in [np.zeros(3), *[p] * 8]:
+        one.step(z)
+        two.step((z, np.array([-5.0, 3.0, 1.0]), 0.0))
+    said = [str(warning.message) for warning in recwarn if warning.category is ProbabilitiesWarning]
+    assert [text.partition(" look")[0] for text in said] == ["logits", "z_static"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("command", 3), ("attentive", {"a": 1.0})])
+def test_a_wrapped_model_s_parts_are_what_they_should_be(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{name} is .*, expected a {name.capitalize()} or None"):
+        wrap.classifier(**{name: value})  # type: ignore[arg-type]
