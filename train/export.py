@@ -25,7 +25,6 @@ from knob_core.gates import Gate
 from knob_core.memories import OFF, PLAIN, Attentive, Inputs
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
-from knob_core.runtime.frames import SIZE
 from knob_core.settings import HOME, Settings
 from train import commands
 
@@ -56,7 +55,7 @@ class Frame(nn.Module):
 
     def forward(
         self,
-        images: Tensor,  # (N, 3, 32, 32) in [0, 1]
+        images: Tensor,  # (N, 3, S, S) in [0, 1], S the model's image_size: 32 for those that ship
         zeta: Tensor,  # ()
         omega_n: Tensor,  # () rad/frame
         dt: Tensor,  # () frames
@@ -106,6 +105,7 @@ def about(model: GatedClassifier, settings: Settings = HOME) -> dict[str, Any]:
     knobs = getattr(model, "knobs", None)
     trained = {"zeta": knobs.zeta, "omega_n": knobs.omega_n} if knobs is not None else {}
     size = {"method": model.method, "width": model.width, "num_classes": model.num_classes}
+    size["image_size"] = model.image_size
     constants = {"attentive": weights_of(model, settings).to_dict(), "temperature": settings.temperature}
     form = {} if model.reset_reference is None else {"reset_reference": model.reset_reference}
     return {**size, **trained, **form, "memory_kinds": list(KINDS), **constants}
@@ -116,7 +116,12 @@ def trace(model: GatedClassifier, settings: Settings = HOME) -> torch.export.Exp
     scalar = [torch.tensor(value) for value in (0.7, 0.4, 1.0)]
     state = [torch.from_numpy(array) for array in first_state(3, model.num_classes, model.dynamics).values()]
     streams = {0: torch.export.Dim("streams")}
-    arguments = (torch.rand(3, 3, SIZE, SIZE), *scalar, torch.tensor(2, dtype=torch.int32), *state)
+    arguments = (
+        torch.rand(3, 3, model.image_size, model.image_size),
+        *scalar,
+        torch.tensor(2, dtype=torch.int32),
+        *state,
+    )
     shapes = (streams, None, None, None, None, *(streams for _ in state))
     with torch.no_grad():
         return torch.export.export(Frame(model.cpu(), settings), arguments, dynamic_shapes=shapes)
@@ -178,9 +183,10 @@ FORMATS: dict[
 }
 
 
-def _patches(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Pictures (count, 3, 32, 32) of 4 x 4 coloured squares: unlike noise, they differ to a trained model."""
-    return rng.random((count, 3, 4, 4)).repeat(SIZE // 4, 2).repeat(SIZE // 4, 3)
+def _patches(count: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Pictures (count, 3, size, size) of 4 x 4 coloured squares: unlike noise, they differ to a trained model."""
+    side = -(-size // 4)
+    return rng.random((count, 3, 4, 4)).repeat(side, 2).repeat(side, 3)[:, :, :size, :size]
 
 
 def largest_difference(
@@ -195,9 +201,9 @@ def largest_difference(
     rng = np.random.default_rng(seed)
     stream = KnobStream(model, device="cpu", settings=settings)
     state, worst = first_state(streams, model.num_classes, model.dynamics), 0.0
-    still = _patches(streams, rng)
+    still = _patches(streams, model.image_size, rng)
     for _ in range(frames):
-        still = np.where(rng.random((streams, 1, 1, 1)) < 0.1, _patches(streams, rng), still)
+        still = np.where(rng.random((streams, 1, 1, 1)) < 0.1, _patches(streams, model.image_size, rng), still)
         images = np.clip(still + rng.normal(0, rng.uniform(0, 0.3), still.shape), 0, 1).astype(np.float32)
         zeta, omega_n = (np.float32(x) for x in np.exp(rng.uniform((-1.6, -3), (1, 0.5))))  # 0.2 to 2.7, 0.05 to 1.6
         dt, kind = np.float32(rng.uniform(0.5, 1.4)), np.int32(rng.integers(len(KINDS)))

@@ -56,7 +56,7 @@ class OnnxSource:
             self.num_classes: int | None = int(about["num_classes"])
             self.attentive = Attentive.from_dict(json.loads(about["attentive"]))
             self._names = {entry.name for entry in inputs}
-            self._size: tuple[int, int] | None = (32, 32)
+            self._size: tuple[int, int] | None = (int(about.get("image_size", 32)),) * 2
             return
         if len(inputs) != 1 or len(outputs) != 1 or len(inputs[0].shape) != 4:
             raise ValueError(f"{path} has {len(inputs)} inputs and {len(outputs)} outputs, expected images and logits")

@@ -71,7 +71,7 @@ def test_all_that_the_frame_function_says_is_what_the_runtime_says(kind):
     state = export.first_state(2, model.num_classes, model.dynamics)
     shared = {"zeta": np.float32(0.7), "omega_n": np.float32(0.3), "dt": np.float32(1.0)}
     for _ in range(20):
-        images = export._patches(2, rng).astype(np.float32)
+        images = export._patches(2, 32, rng).astype(np.float32)
         outputs = call({"images": images, **shared, "memory_kind": np.int32(export.KINDS.index(kind)), **state})
         state = {name: outputs[f"{name}_next"] for name in state}
         wanted = stream.step(images)
@@ -181,6 +181,14 @@ def test_the_torch_file_says_what_it_is(exported):
     torch.export.load(exported / "model.pt2", extra_files=texts)
     about = json.loads(texts["knob.json"])
     assert about["num_classes"] == 10 and Attentive.from_dict(about["attentive"]) == WEIGHTS
+
+
+def test_a_model_of_another_size_is_exported_at_its_own(tmp_path):
+    model = make("knob-ode")
+    model.image_size = 36
+    export.write_torch(model, tmp_path / "m.pt2")
+    assert export.largest_difference(model, export.run_torch(tmp_path / "m.pt2"), frames=8) <= export.TOLERANCE
+    assert export.about(model)["image_size"] == 36
 
 
 def test_a_file_that_disagrees_is_not_kept(tmp_path, monkeypatch, capsys):
