@@ -22,7 +22,18 @@ from knob_core._arrays.checks import whole_number
 from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
-from knob_core.serving.messages import REPLACED, RESTART, Closing, Code, Frame, Hello, Reply, StreamInfo, require_id
+from knob_core.serving.messages import (
+    LAST_NUMBER,
+    REPLACED,
+    RESTART,
+    Closing,
+    Code,
+    Frame,
+    Hello,
+    Reply,
+    StreamInfo,
+    require_id,
+)
 from knob_core.serving.served_stream import POLICIES, Policy, ServedStream, Sink, Waiting
 from knob_core.serving.stepper import Batch, Stepper, frames_of
 from knob_core.settings import Settings
@@ -256,6 +267,10 @@ class Engine:
         number = stream.accepted + 1 if frame.number is None else frame.number
         if number <= stream.accepted:
             raise Refusal("order", f"number is {number}, expected more than {stream.accepted}")
+        if number > LAST_NUMBER:
+            raise Refusal(
+                "order", f"number would be {number}, expected at most {LAST_NUMBER}: begin a stream of another id"
+            )
         try:
             self.stepper.backbone.require(frame)
             if frame.elapsed is not None and not clock.in_range(np.array([frame.elapsed]))[0]:

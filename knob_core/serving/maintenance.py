@@ -59,7 +59,8 @@ class Maintenance:
         saved_at, problem = store.saved_at(), store.load()
         if problem is not None:
             log.warning(problem)
-        elif saved_at is not None and self._watch is not None:
+            self.problems["restore"] = problem
+        if saved_at is not None and self._watch is not None:
             self._watch.reload_if_edited_since(saved_at, self.engine.knobs)
 
     def stop(self) -> None:

@@ -26,6 +26,8 @@ MAX_LOGIT = 1e6  # in size
 MAX_DIGITS = 500  # of a whole number in JSON: Python's time for one grows with their square
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # of a stream or a group
 ELAPSED = (1e-3, 1e9)  # frames
+MOST_TIME = 1e12  # s, in size
+LAST_NUMBER = 2**53 - 1  # of a frame: JSON's readers keep whole numbers up to it
 KINDS = ("picture", "raw", "logits", "branches", "missing")
 DTYPES = {"uint8": "<u1", "float32": "<f4", "float64": "<f8"}
 
@@ -326,6 +328,8 @@ def checked_clock(given: Mapping[str, Any]) -> dict[str, float]:
     low, high = ELAPSED
     if not low <= found.get("elapsed", 1.0) <= high:
         raise ValueError(f"elapsed is {found['elapsed']:g}, expected {low:g} to {high:g} frames")
+    if abs(found.get("time", 0.0)) > MOST_TIME:
+        raise ValueError(f"time is {found['time']:g}, expected -{MOST_TIME:g} to {MOST_TIME:g} seconds")
     return found
 
 
@@ -344,7 +348,7 @@ def finite(name: str, value: Any) -> float:
 def whole(name: str, value: Any, least: int = 1) -> int:
     """A whole number in [least, 2**53); JSON may write it as 7.0."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not least <= value < 2**53 or value != int(value):
+    if not number or not least <= value <= LAST_NUMBER or value != int(value):
         raise ValueError(f"{name} is {_short(value)}, expected a whole number >= {least} and < 2**53")
     return int(value)
 

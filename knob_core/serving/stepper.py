@@ -169,21 +169,22 @@ class Stepper:
         found = self._rows.read(np.array([stream.row for stream in streams], np.int64))
         return {name: getattr(found, name) for name in state.NAMES}
 
-    def restore(self, streams: Sequence[ServedStream], arrays: Mapping[str, np.ndarray]) -> None:
-        """Give streams the states that `saved` gave; every array is checked."""
-        shape = np.shape(arrays.get("z_static", ()))
-        if len(shape) != 2 or shape[0] != len(streams) or self.source.num_classes not in (None, shape[1]):
-            wanted = self.source.num_classes or "K"
-            raise ValueError(f"state 'z_static' has shape {shape}, expected ({len(streams)}, {wanted})")
+    def checked(self, arrays: Mapping[str, np.ndarray]) -> state.State:
+        """One stream's row of what `saved` gave, every array checked."""
+        shape, classes = np.shape(arrays.get("z_static", ())), self.backbone.num_classes
+        if len(shape) != 2 or shape[0] != 1 or classes not in (None, shape[1]):
+            raise ValueError(f"state 'z_static' has shape {shape}, expected (1, {classes or 'K'})")
         rest = state.at_rest(*shape, self._gate.rest, self.source.command is not None)
         bend = Settings().attentive_weights(self.source.attentive).bend
-        checked = state.check(state.with_bend(arrays, bend), rest, self._gate)
+        return state.check(state.with_bend(arrays, bend), rest, self._gate)
+
+    def restore(self, stream: ServedStream, found: state.State) -> None:
+        """Give a stream the state that `checked` gave."""
         if self._rows.state is None:
-            self._rows.begin(shape[1])
-            self.backbone.num_classes = shape[1]
-        for stream in streams:
-            stream.row = self._rows.take()
-        self._rows.write(np.array([stream.row for stream in streams]), checked)
+            self._rows.begin(found.num_classes)
+            self.backbone.num_classes = found.num_classes
+        stream.row = self._rows.take()
+        self._rows.write(np.array([stream.row]), found)
 
 
 def rounds(items: Sequence[Waiting]) -> list[list[int]]:

@@ -23,8 +23,14 @@ def test_a_clock_that_is_no_finite_number_is_refused(name: str, value: Any) -> N
 
 
 def test_whole_numbers_of_a_clock_become_floats() -> None:
-    header = checked_header({"kind": "logits", "time": 2**60})
-    assert type(header["time"]) is float and header["time"] == 2.0**60
+    header = checked_header({"kind": "logits", "time": 2**39})
+    assert type(header["time"]) is float and header["time"] == 2.0**39
+
+
+@pytest.mark.parametrize("time", [1.5e308, -1.1e12, 10**13])
+def test_a_time_that_no_clock_shows_is_refused(time: float) -> None:
+    with pytest.raises(ValueError, match=r"time is .*, expected -1e\+12 to 1e\+12 seconds"):
+        checked_header({"kind": "logits", "time": time})
 
 
 @pytest.mark.parametrize("name", [*Header.__annotations__, "logits", "unknown"])
