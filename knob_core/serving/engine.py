@@ -122,7 +122,7 @@ class Engine:
             checked_policy(policy)
         out: Delivery = []
         with self.lock:
-            stream = self._stream(id, group)
+            stream = self._entered(self._stream(id, group), group)
             old, stream.sink, stream.policy = stream.sink, sink, policy or stream.policy
             self._note_seen(stream)
             cause = "another socket was opened for this stream"
@@ -180,7 +180,7 @@ class Engine:
         return self.limits.idle if stream.sink is not None else min(self.limits.grace, self.limits.idle)
 
     def _stream(self, id: str, group: str = "") -> ServedStream:
-        """The stream of this id, a new one where there is none."""
+        """The stream of this id, or a new one, which is not open yet; whether it may be in that group is checked."""
         stream = self.streams.get(id)
         if stream is None:
             require_id("stream", id)
@@ -191,8 +191,13 @@ class Engine:
                 raise Full("the service is stopping")
             if len(self.streams) >= self.limits.capacity:
                 raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
-            stream = self.streams[id] = ServedStream(id, group, self.policy, tokens=self.limits.burst)
+            return ServedStream(id, group, self.policy, tokens=self.limits.burst)
+        return stream
+
+    def _entered(self, stream: ServedStream, group: str) -> ServedStream:
+        """The stream is open from now on, and in this group, where one is named."""
         stream.group = group or stream.group
+        self.streams[stream.id] = stream
         return stream
 
     def _hello(self, stream: ServedStream, again: list[int]) -> Hello:
@@ -242,6 +247,7 @@ class Engine:
                 self.refused += 1
                 stream.refused += 1
                 raise
+            self._entered(stream, group)  # a refused frame opens no stream, and moves none
             if len(stream.waiting) >= self.limits.queue:
                 out.append(self._dropped(stream))
             stream.accepted, stream.origin = number, "memory"

@@ -510,3 +510,20 @@ def test_names_of_groups_that_nobody_turned_take_no_memory() -> None:
     for i in range(100):
         assert table.acting(f"s{i}", f"g{i}") is table.base
     assert not table._acting
+
+
+def test_a_refused_frame_opens_no_stream_and_moves_none() -> None:
+    """Else anybody could give a stream another group's knobs, or fill the capacity, with frames that are not taken."""
+    rng, served = np.random.default_rng(3), engine(limits={"capacity": 2})
+    Client(served, "a", "doors")
+    with pytest.raises(Refusal, match="has an open socket"):
+        served.submit("a", logits(rng), lambda reply: None, group="evil")
+    assert served.streams["a"].group == "doors"
+    for k in range(5):
+        with pytest.raises(Refusal, match="expected at most"):
+            served.submit(f"bad-{k}", Frame("logits", np.full(K, 1e9)), lambda reply: None)
+    assert list(served.streams) == ["a"] and served.refused == 6
+    served.submit("b", logits(rng), lambda reply: None, group="doors")
+    assert served.streams["b"].group == "doors"
+    served.submit("b", logits(rng), lambda reply: None, group="gates")
+    assert served.streams["b"].group == "gates"
