@@ -14,6 +14,9 @@ import numpy as np
 
 from knob_core.runtime.sources import Branch, Source
 from knob_core.serving.messages import MAX_LOGIT, Frame
+from knob_core.serving.probability_count import ProbabilityCount
+
+log = logging.getLogger(__name__)
 
 
 class Backbone:
@@ -24,6 +27,8 @@ class Backbone:
         self.num_classes = source.num_classes
         self.takes_pictures = getattr(source, "model", True) is not None
         self.single_branch = source.command is not None
+        self.problem: str | None = None  # with what the model gives
+        self._probabilities = ProbabilityCount()
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         """One picture (H, W, 3) as it is kept until its batch: small, where the model takes small ones."""
@@ -68,7 +73,7 @@ class Backbone:
             try:
                 found.append((places, self.source(stacked([frames[place].content for place in places]))))  # type: ignore[misc]
             except Exception as error:
-                logging.getLogger(__name__).exception("the model failed on %d frames", len(places))
+                log.exception("the model failed on %d frames", len(places))
                 for place in places:
                     causes[place] = f"the model failed: {type(error).__name__}: {str(error)[:200]}"
         if self.num_classes is None and found:
@@ -85,10 +90,18 @@ class Backbone:
                         f"the model gave logits of shape {branch.z_static.shape}, expected {(len(places), classes)}"
                     )
                 continue
+            if frames[places[0]].kind in ("picture", "raw"):
+                self._look_for_probabilities(branch)
             z_static[places], z_dyn[places] = branch.z_static, branch.z_dyn
             if branch.u_star is not None:
                 u_star[places] = branch.u_star
         return Branch(z_static, z_dyn, None if self.single_branch else u_star), causes
+
+    def _look_for_probabilities(self, branch: Branch) -> None:
+        """The model's frames are answered all the same: only who runs it can mend it."""
+        before, self.problem = self.problem, self._probabilities.problem("the model's logits", branch.z_dyn)
+        if self.problem is not None and before is None:
+            log.warning(self.problem)
 
     def _given(self, frame: Frame) -> Branch:
         assert frame.content is not None

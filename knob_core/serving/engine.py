@@ -281,6 +281,9 @@ class Engine:
             self.stepper.backbone.require(frame)
             if frame.elapsed is not None and not clock.in_range(np.array([frame.elapsed]))[0]:
                 raise ValueError(f"elapsed is {frame.elapsed:g}, expected {clock.ALLOWED}")
+            sent = frame.content if frame.kind == "logits" else None
+            if sent is not None and (cause := stream.probabilities.problem("logits", sent[None])) is not None:
+                raise ValueError(cause)
         except ValueError as error:
             raise Refusal("bad_frame", str(error)) from None
         if stream.tokens < 1.0:

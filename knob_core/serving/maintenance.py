@@ -84,6 +84,10 @@ class Maintenance:
             log.info("stream expired", extra={"stream": id})
         if self._watch is not None:
             self._watch.reload(self.engine.knobs)
+        if (problem := self.engine.stepper.backbone.problem) is not None:
+            self.problems["model"] = problem
+        else:
+            self.problems.pop("model", None)
         if time.monotonic() - self._saved_at >= self._every:
             self.save()
         elif self._store is not None:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from knob_core.serving.messages import Answer, Frame, History, Reply
+from knob_core.serving.probability_count import ProbabilityCount
 
 HISTORY = 300  # frames
 RATE_OVER = 3.0  # s that the shown frame rate is smoothed over
@@ -100,6 +101,7 @@ class ServedStream:
     knobs: tuple[float, float] | None = None  # where the slew limit lets them be
     settled: int = 0  # last number that was in a batch and has its reply: an answer, or a refusal
     last: Answer | None = None
+    probabilities: ProbabilityCount = field(default_factory=ProbabilityCount)  # that were sent as logits
     recent: deque[tuple[int, Reply]] = field(default_factory=lambda: deque(maxlen=RECENT))
     ring: Ring = field(default_factory=Ring)
     answered: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,11 @@ from knob_core.runtime import KnobStream
 from knob_core.runtime.sources import Branch, source_of
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.engine import Engine, Full, Limits, Refusal
+from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import REPLACED, RESTART, Frame
 from knob_core.serving.served_stream import RECENT, Policy
 from knob_core.settings import Settings
+from knob_core.wrap.probabilities import ProbabilitiesWarning
 
 K = 10  # sums of 8 numbers and more may be taken in another order
 FIELDS = ("label", "p_max", "g", "u", "u_star", "missing", "age", "zeta", "omega_n")
@@ -527,3 +530,58 @@ def test_a_refused_frame_opens_no_stream_and_moves_none() -> None:
     assert served.streams["b"].group == "doors"
     served.submit("b", logits(rng), lambda reply: None, group="gates")
     assert served.streams["b"].group == "gates"
+
+
+def spread(rng: np.random.Generator) -> np.ndarray:
+    """Probabilities of K classes, one of them .7."""
+    p = np.full(K, 0.3 / (K - 1))
+    p[rng.integers(K)] = 0.7
+    return p
+
+
+def test_a_client_that_sends_probabilities_as_logits_is_told() -> None:
+    rng, served = np.random.default_rng(4), engine()
+    told: list[Any] = []
+    send = lambda z: served.submit("a", Frame("logits", z), told.append)  # noqa: E731
+    for frames in (7, 7):
+        for _ in range(frames):
+            send(spread(rng))
+        send(rng.normal(0, 3, K))  # begins anew
+    for _ in range(7):
+        send(spread(rng))
+    send(np.full(K, np.nan))  # a gap says nothing
+    for _ in range(3):
+        with pytest.raises(Refusal, match=r"logits look like probabilities.*expected logits") as refused:
+            send(spread(rng))
+        assert refused.value.code == "bad_frame"
+    served.submit("b", Frame("logits", spread(rng)), told.append)  # each stream counts its own
+    send(rng.normal(0, 3, K))
+    while served.step_waiting():
+        pass
+    assert len(told) == 7 + 1 + 7 + 1 + 7 + 1 + 1 + 1
+
+
+def test_a_model_that_gives_probabilities_stands_among_the_problems(caplog: pytest.LogCaptureFixture) -> None:
+    """Its frames are answered; a model that gives logits again ends it."""
+    rng = np.random.default_rng(5)
+    gives = [spread]
+    source = wrap.classifier(lambda pictures: np.stack([gives[0](rng) for _ in pictures]))
+    served = Engine(source, limits=Limits(rate=1e9))
+    problems: dict[str, str] = {}
+    told: list[Any] = []
+    kept = Maintenance(served, problems)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProbabilitiesWarning)  # the source's own
+        for frames in (7, 3):
+            for _ in range(frames):
+                served.submit("a", Frame("raw", np.zeros((4, 4, 3), np.uint8)), told.append)
+                served.step_waiting()
+            kept.tick()
+            assert ("model" in problems) == (len(told) >= 8)
+    assert "the model's logits look like probabilities" in problems["model"]
+    assert [record.getMessage() for record in caplog.records] == [problems["model"]]
+    gives[0] = lambda rng: rng.normal(0, 3, K)
+    served.submit("a", Frame("raw", np.zeros((4, 4, 3), np.uint8)), told.append)
+    served.step_waiting()
+    kept.tick()
+    assert not problems and all(reply["type"] == "answer" for reply in told)
