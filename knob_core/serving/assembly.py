@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knob_core import settings as settings_file
+from knob_core import wrap
 from knob_core.serving import access, models
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.maintenance import Maintenance, Store
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from knob_core.serving.web.service import Service
 
+SIZE = (32, 32)  # of a blank picture, where the model does not say its own
 LIMITS = ("capacity", "queue", "rate", "max_batch", "max_wait", "grace", "idle")
 
 
@@ -64,13 +66,16 @@ def equip(service: Service, store: Store | None, every: float, settings: Path | 
 
 
 def warm_up(engine: Engine) -> None:
-    """The first calls compile; no client shall wait for that."""
-    backbone = engine.stepper.backbone
-    if backbone.single_branch or not backbone.takes_pictures:
-        frame = Frame("logits", np.zeros(backbone.num_classes or 10))
-    else:
-        frame = Frame("raw", backbone.prepare(np.zeros((32, 32, 3), np.uint8)))
-    spare = Engine(engine.source, engine.knobs.table.base, engine.limits)
+    """The first calls compile; no client shall wait for that. A model also says how many classes it has."""
+    source, backbone = engine.source, engine.stepper.backbone
+    frame = Frame("logits", np.zeros(backbone.num_classes or 10))
+    if backbone.takes_pictures:
+        blank = backbone.prepare(np.zeros((*(getattr(source, "size", None) or SIZE), 3), np.uint8))
+        if backbone.learn_classes(blank):
+            frame = Frame("raw", blank)
+        else:
+            source = wrap.classifier()
+    spare = Engine(source, engine.knobs.table.base, engine.limits)
     for streams in (1, 2, 3):
         for k in range(streams):
             spare.submit(f"s{k}", frame, lambda reply: None)

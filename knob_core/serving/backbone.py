@@ -35,6 +35,15 @@ class Backbone:
         prepare = getattr(self.source, "prepare", None)
         return picture if prepare is None else prepare(picture)
 
+    def learn_classes(self, picture: np.ndarray) -> bool:
+        """Ask the model with one picture how many classes it has; whether it took the picture."""
+        try:
+            self.num_classes = self.source(picture[None]).z_static.shape[1]
+        except Exception as error:  # it may take pictures of one size only
+            log.warning("the model did not take a blank picture", extra={"cause": str(error)[:200]})
+            return False
+        return True
+
     def require(self, frame: Frame) -> None:
         """Refuse what this model cannot take, before it waits for a batch."""
         if frame.kind == "missing":
@@ -47,6 +56,10 @@ class Backbone:
         if (frame.kind == "logits") != self.single_branch:
             wanted = "logits" if self.single_branch else "pictures, or branches: z_static, z_dyn and u_star"
             raise ValueError(f"this service's model does not take {frame.kind}, expected {wanted}")
+        if self.num_classes is None and self.takes_pictures:
+            raise ValueError(
+                f"the model has seen no picture yet and takes no {frame.kind} before: send a picture first"
+            )
         size = frame.content.size
         if frame.kind == "logits":
             wanted_size = self.num_classes

@@ -56,7 +56,7 @@ class OnnxSource:
             self.num_classes: int | None = int(about["num_classes"])
             self.attentive = Attentive.from_dict(json.loads(about["attentive"]))
             self._names = {entry.name for entry in inputs}
-            self._size: tuple[int, int] | None = (int(about.get("image_size", 32)),) * 2
+            self.size: tuple[int, int] | None = (int(about.get("image_size", 32)),) * 2
             return
         if len(inputs) != 1 or len(outputs) != 1 or len(inputs[0].shape) != 4:
             raise ValueError(f"{path} has {len(inputs)} inputs and {len(outputs)} outputs, expected images and logits")
@@ -65,7 +65,7 @@ class OnnxSource:
         self.num_classes = classes if isinstance(classes, int) else None
         self._input = inputs[0].name
         size = inputs[0].shape[2:]
-        self._size = (size[0], size[1]) if all(isinstance(n, int) for n in size) else None
+        self.size = (size[0], size[1]) if all(isinstance(n, int) for n in size) else None
 
     def is_single(self, frames: Any) -> bool:
         return np.ndim(frames) == 3
@@ -76,10 +76,10 @@ class OnnxSource:
 
         from knob_core.runtime.frames import as_images
 
-        if self._size is not None:
-            self._notice = self._notice or SizeNotice(self._size)
+        if self.size is not None:
+            self._notice = self._notice or SizeNotice(self.size)
             self._notice.check(picture.shape)
-        return as_images(picture[None], torch.device("cpu"), self._size)[0].numpy()
+        return as_images(picture[None], torch.device("cpu"), self.size)[0].numpy()
 
     def __call__(self, frames: Any) -> Branch:
         x = np.asarray(frames)
