@@ -14,6 +14,7 @@ import pytest
 from knob_core import wrap
 from knob_core.runtime import KnobStream
 from knob_core.runtime.sources import Branch, source_of
+from knob_core.serving import stepper
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.engine import Engine, Full, Limits, Refusal
 from knob_core.serving.maintenance import Maintenance
@@ -345,17 +346,24 @@ def huge_where_white(frames: np.ndarray) -> np.ndarray:
     return z
 
 
-def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on() -> None:
-    served = Engine(wrap.classifier(huge_where_white), None, Limits(rate=1e9))
+def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_where_white(old: Any, part: Branch, *rest: Any) -> Any:
+        if part.z_static.max() > 100:
+            raise ValueError("it is white")
+        return advance(old, part, *rest)
+
+    advance = stepper.advance
+    monkeypatch.setattr(stepper, "advance", fails_where_white)
+    brightness = lambda pictures: pictures.reshape(len(pictures), -1)[:, :K].astype(float)  # noqa: E731
+    served = Engine(wrap.classifier(brightness), None, Limits(rate=1e9))
     bad, good = Client(served, "bad"), Client(served, "good")
     served.knobs.turn({"memory": "off"}, "tester", stream="good")
     for shade in (0, 255):
         served.submit("bad", Frame("raw", np.full((2, 2, 3), shade, np.uint8)))
         served.submit("good", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
-        with np.errstate(all="ignore"):
-            served.step_waiting()
+        served.step_waiting()
     assert [told["type"] for told in bad.told] == ["hello", "answer", "refused"]
-    assert "the step failed: ValueError" in bad.told[-1]["cause"] and len(good.answers()) == 2
+    assert "the step failed: ValueError: it is white" in bad.told[-1]["cause"] and len(good.answers()) == 2
     served.submit("bad", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
     served.step_waiting()
     assert bad.told[-1]["type"] == "answer"
@@ -585,3 +593,22 @@ def test_a_model_that_gives_probabilities_stands_among_the_problems(caplog: pyte
     served.step_waiting()
     kept.tick()
     assert not problems and all(reply["type"] == "answer" for reply in told)
+
+
+@pytest.mark.parametrize("branches", [1, 2])
+def test_a_frame_of_which_the_model_makes_a_huge_logit_is_refused_alone(branches: int) -> None:
+    """It would pass into the stream's state, where a switch may make NaN of it later."""
+
+    def model(pictures: Any) -> Any:
+        z = np.tile(np.arange(K, dtype=np.float64), (len(pictures), 1))
+        z[:, 3] = np.where(pictures[:, 0, 0, 0] == 1, -2e100, np.where(pictures[:, 0, 0, 0] == 2, -np.inf, 1e100))
+        return z if branches == 1 else (np.zeros_like(z), z, np.zeros(len(z)))
+
+    served = Engine(wrap.classifier(model) if branches == 1 else wrap.two_branch(model), limits=Limits(rate=1e9))
+    clients = [Client(served, id) for id in "abc"]
+    for k, client in enumerate(clients):
+        served.submit(client.id, Frame("raw", np.full((4, 4, 3), k, np.uint8)))
+    assert served.step_waiting() == 3
+    assert [client.told[-1]["type"] for client in clients] == ["answer", "refused", "answer"]
+    assert clients[1].told[-1]["cause"] == "the model gave the logit -2e+100, expected at most 1e+100 in size"
+    assert clients[1].told[-1]["code"] == "model"
