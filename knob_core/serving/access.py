@@ -121,6 +121,9 @@ def tokens_from(lines: Iterable[str], place: str) -> dict[str, Caller]:
 
 def load_tokens(path: Path | None) -> dict[str, Caller]:
     """From a file, else from the environment variable KNOB_SERVE_TOKENS (lines, or separated by `;`); {} without."""
-    if path is not None:
-        return tokens_from(path.read_text(encoding="utf-8").splitlines(), str(path))
-    return tokens_from(os.environ.get(VARIABLE, "").replace(";", "\n").splitlines(), VARIABLE)
+    place = VARIABLE if path is None else str(path)
+    text = os.environ.get(VARIABLE, "").replace(";", "\n") if path is None else path.read_text(encoding="utf-8")
+    found = tokens_from(text.splitlines(), place)
+    if not found and (path is not None or text.strip()):  # without tokens everybody would be operator
+        raise ValueError(f"{place} has no token, expected lines `role name token`")
+    return found
