@@ -2,7 +2,7 @@
 
 The header is one JSON object: format, method, width, num_classes, the size of its pictures where it is not 32, the
 weights of attentive memory where they were fitted, the form of Reset Mode where it is not the literal one, and what the
-trainer added (recipe, seed, metrics).
+trainer added (data, recipe, seed, metrics).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialise
 
 from knob_core import files, models
+from knob_core.data import CLASSES
 from knob_core.memories import Attentive
 
 FORMAT = "knob-checkpoint-1"
@@ -83,6 +84,11 @@ def image_size_of(header: dict[str, Any], path: str | os.PathLike[str]) -> int:
     raise ValueError(f"{path} has image_size {found!r}, expected a whole number in [8, 1024]")
 
 
+def classes_of(header: dict[str, Any]) -> tuple[str, ...] | None:
+    """Names of the classes, where our trainer says what it trained on: ten classes may be anybody's."""
+    return CLASSES if header.get("data") == "CIFAR-10" and header.get("num_classes") == len(CLASSES) else None
+
+
 def attentive_of(header: dict[str, Any], path: str | os.PathLike[str]) -> Attentive | None:
     """The weights of attentive memory in a header; None in one that was written before there were any."""
     if "attentive" not in header:
@@ -140,6 +146,7 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
             if not torch.isfinite(tensors[name]).all():
                 raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
+    model.classes = classes_of(header)
     model.attentive, model.trained_knobs = attentive_of(header, path), trained_knobs_of(header, path)
     model.reset_reference, model.image_size = reset_reference_of(header, path), image_size_of(header, path)
     return model.eval().to(device)

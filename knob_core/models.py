@@ -192,6 +192,7 @@ class GatedClassifier(nn.Module):
 
     method = "knob-ia"  # its row of knob_core.methods, and so its gate
     image_size: int = 32  # pixels of a side of the pictures that it was trained on
+    classes: tuple[str, ...] | None = None  # names, where it is known what it was trained on
     attentive: Attentive | None = None  # weights of attentive memory that were fitted for it
     trained_knobs: tuple[float, float] | None = None  # zeta and omega_n that were learned with it
     reset_reference: float | None = None  # kappa at which Reset Mode is normalised (`knob_core.gates`); None: literal

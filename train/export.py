@@ -108,7 +108,8 @@ def about(model: GatedClassifier, settings: Settings = HOME) -> dict[str, Any]:
     size["image_size"] = model.image_size
     constants = {"attentive": weights_of(model, settings).to_dict(), "temperature": settings.temperature}
     form = {} if model.reset_reference is None else {"reset_reference": model.reset_reference}
-    return {**size, **trained, **form, "memory_kinds": list(KINDS), **constants}
+    names = {"classes": list(model.classes)} if model.classes is not None else {}
+    return {**size, **names, **trained, **form, "memory_kinds": list(KINDS), **constants}
 
 
 def trace(model: GatedClassifier, settings: Settings = HOME) -> torch.export.ExportedProgram:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from knob_core import wrap
-from knob_core.data import CLASSES
-from knob_core.runtime.sources import Source, source_of
+from knob_core.runtime.sources import GatedSource, Source, source_of
 
 LOGITS = "logits"
 
@@ -19,7 +18,7 @@ class Model(NamedTuple):
 
     source: Source
     name: str
-    classes: tuple[str, ...] | None
+    classes: tuple[str, ...] | None  # names, where the model has them
 
 
 def load(what: str, device: str = "auto") -> Model:
@@ -36,16 +35,12 @@ def load(what: str, device: str = "auto") -> Model:
         from knob_core.serving.onnx_source import OnnxSource
 
         onnx = OnnxSource(Path(what))
-        return Model(onnx, Path(what).stem, _names(onnx.num_classes))
+        return Model(onnx, Path(what).stem, onnx.classes)
     if ":" in what and not Path(what).exists():
         return Model(_own(what), what, None)
     gated = source_of(what, device)
-    return Model(gated, Path(what).stem, _names(gated.num_classes))
-
-
-def _names(num_classes: int | None) -> tuple[str, ...] | None:
-    """Our models know CIFAR-10."""
-    return CLASSES if num_classes == len(CLASSES) else None
+    assert isinstance(gated, GatedSource)
+    return Model(gated, Path(what).stem, gated.model.classes)
 
 
 def _own(what: str) -> Source:

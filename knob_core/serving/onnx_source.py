@@ -45,6 +45,7 @@ class OnnxSource:
         inputs, outputs = self._session.get_inputs(), {entry.name: entry for entry in self._session.get_outputs()}
         about = self._session.get_modelmeta().custom_metadata_map
         self._exported = "method" in about
+        self.classes: tuple[str, ...] | None = None
         self.command: Command | None = None
         self.attentive: Attentive | None = None
         if self._exported:
@@ -54,6 +55,7 @@ class OnnxSource:
             reference = float(about["reset_reference"]) if "reset_reference" in about else None
             self.gate = methods.get(self.method).gate.normalised(reference)
             self.num_classes: int | None = int(about["num_classes"])
+            self.classes = tuple(json.loads(about["classes"])) if "classes" in about else None
             self.attentive = Attentive.from_dict(json.loads(about["attentive"]))
             self._names = {entry.name for entry in inputs}
             self.size: tuple[int, int] | None = (int(about.get("image_size", 32)),) * 2

@@ -13,6 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from knob_core import checkpoint, models
+from knob_core.data import CLASSES
 
 WHAT = '"width": {}, "num_classes": 10'
 
@@ -190,3 +191,15 @@ def test_a_checkpoint_that_does_not_fit_names_its_file(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "classes", "named"),
+    [({"data": "CIFAR-10"}, 10, True), ({"data": "CIFAR-10"}, 7, False), ({"seed": 3}, 10, False),
+     ({"data": ["CIFAR-10"]}, 10, False)],
+)  # fmt: skip
+def test_classes_have_names_where_the_trainer_says_what_it_trained_on(
+    tmp_path: Path, header: dict[str, object], classes: int, named: bool
+) -> None:
+    checkpoint.save(models.build("knob-ode", width=4, num_classes=classes), tmp_path / "m.safetensors", header)
+    assert checkpoint.load(tmp_path / "m.safetensors").classes == (CLASSES if named else None)

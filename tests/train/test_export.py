@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from knob_core import checkpoint, models
+from knob_core.data import CLASSES
 from knob_core.memories import KINDS, UNFITTED, Attentive
 from knob_core.runtime import KnobStream
+from knob_core.serving.onnx_source import OnnxSource
 from knob_core.settings import HOME, Settings
 from train import export
 
@@ -117,7 +119,7 @@ def exported(tmp_path_factory):
     pytest.importorskip("onnxruntime", reason="ONNX needs the extra: pip install -e '.[export]'")
     pytest.importorskip("onnxscript", reason="ONNX needs the extra: pip install -e '.[export]'")
     folder = tmp_path_factory.mktemp("export")
-    checkpoint.save(make("knob-ode"), folder / "model.safetensors")
+    checkpoint.save(make("knob-ode"), folder / "model.safetensors", {"data": "CIFAR-10"})
     assert export.main([str(folder / "model.safetensors"), "--out", str(folder)]) == 0
     return folder
 
@@ -174,6 +176,11 @@ def test_the_onnx_file_says_what_it_is(exported):
     assert json.loads(about["memory_kinds"]) == ["off", "plain", "attentive"]
     assert [entry.name for entry in file.graph.input] == list(export.INPUTS)
     assert [entry.name for entry in file.graph.output] == list(export.OUTPUTS)
+
+
+def test_a_file_names_the_classes_where_they_are_known(exported):
+    assert "classes" not in export.about(make("knob-ode"))
+    assert OnnxSource(exported / "model.onnx").classes == CLASSES
 
 
 def test_the_torch_file_says_what_it_is(exported):

@@ -19,8 +19,10 @@ from readme_examples import Camera
 from serve_guide import DOCS, example, pictures
 from services import Process, running
 
-from knob_core import wrap
+from knob_core import checkpoint, wrap
+from knob_core import models as knob_models
 from knob_core.client import Lost, Service, ServiceError, Stream
+from knob_core.data import CLASSES
 from knob_core.runtime import KnobStream
 from knob_core.serving import assembly, models, serve_command
 from knob_core.serving.engine import Engine, Limits
@@ -116,19 +118,28 @@ def test_tls_by_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         service.kill()
 
 
-def test_an_onnx_file_of_any_classifier_is_served(tmp_path: Path) -> None:
-    """One input of pixels in [0, 1], one output of logits: pictures in, answers out as of its own `KnobStream`."""
+def mean_of_pixels(file: Path, classes: int) -> Path:
+    """An ONNX file of a stranger's classifier."""
     onnx = pytest.importorskip("onnx", reason="needs onnx: pip install -e '.[export]'")
     pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install -e '.[export]'")
-    node = onnx.helper.make_node("ReduceMean", ["pixels"], ["logits"], axes=[2, 3], keepdims=0)
+    mean = onnx.helper.make_node("ReduceMean", ["pixels"], ["mean"], axes=[2, 3], keepdims=0)
+    to_size = onnx.helper.make_node("Tile", ["mean", "times"], ["many"])
+    cut = onnx.helper.make_node("Slice", ["many", "from", "to", "axis"], ["logits"])
+    number = lambda name, *values: onnx.numpy_helper.from_array(np.array(values, np.int64), name)  # noqa: E731
+    constants = [number("times", 1, classes), number("from", 0), number("to", classes), number("axis", 1)]
     real = onnx.TensorProto.FLOAT
     graph = onnx.helper.make_graph(
-        [node], "mean", [onnx.helper.make_tensor_value_info("pixels", real, ["n", 3, 8, 8])],
-        [onnx.helper.make_tensor_value_info("logits", real, ["n", 3])],
+        [mean, to_size, cut], "mean", [onnx.helper.make_tensor_value_info("pixels", real, ["n", 3, 8, 8])],
+        [onnx.helper.make_tensor_value_info("logits", real, ["n", classes])],
+        constants,
     )  # fmt: skip
-    file = tmp_path / "mean.onnx"
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), file)
-    model = models.load(str(file))
+    return file
+
+
+def test_an_onnx_file_of_any_classifier_is_served(tmp_path: Path) -> None:
+    """One input of pixels in [0, 1], one output of logits: pictures in, answers out as of its own `KnobStream`."""
+    model = models.load(str(mean_of_pixels(tmp_path / "mean.onnx", 3)))
     assert model.name == "mean" and model.source.num_classes == 3
     rng, reference = np.random.default_rng(0), KnobStream(wrap.classifier())
     engine = Engine(model.source, limits=Limits(), name=model.name)
@@ -150,3 +161,11 @@ def test_a_model_that_is_none_is_named(what: str, words: str) -> None:
         pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install -e '.[export]'")
     with pytest.raises((ValueError, FileNotFoundError), match=words):
         models.load(what)
+
+
+def test_ten_classes_have_names_only_where_they_are_known(tmp_path: Path) -> None:
+    """Ten classes may be anybody's: a reader of digits said airplane."""
+    checkpoint.save(knob_models.build("knob-ode", width=4), tmp_path / "own.safetensors", {"seed": 0})
+    assert models.load(str(tmp_path / "own.safetensors"), "cpu").classes is None
+    assert models.load("knob-ode-s0", "cpu").classes == CLASSES
+    assert models.load(str(mean_of_pixels(tmp_path / "digits.onnx", 10))).classes is None
