@@ -12,7 +12,8 @@ import io
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -65,17 +66,20 @@ def parser() -> argparse.ArgumentParser:
 async def _camera(given: argparse.Namespace, number: int, replies: Counter[str]) -> None:
     options = {"group": GROUPS[number % len(GROUPS)], "token": given.token, "give_up": given.give_up}
     async with AsyncStream(given.url, f"camera-{number}", **options) as stream:
-        reading = asyncio.create_task(_read(stream, replies))
-        source, sent = frames(number, given.seed), 0
-        due = time.monotonic()
-        while given.frames is None or sent < given.frames:
-            frame = await asyncio.to_thread(next, source)
-            await stream.send(frame if given.raw else jpeg(frame))
-            sent, due = sent + 1, max(due + 1 / given.rate, time.monotonic() - 1.0)
-            await asyncio.sleep(max(0.0, due - time.monotonic()))
-        while stream.session.waiting and not reading.done():
-            await asyncio.sleep(0.05)
-        reading.cancel()
+        await _until_one_ends(_read(stream, replies), _send(given, number, stream))
+
+
+async def _send(given: argparse.Namespace, number: int, stream: AsyncStream) -> None:
+    """All frames, and the wait for their answers."""
+    source, sent = frames(number, given.seed), 0
+    due = time.monotonic()
+    while given.frames is None or sent < given.frames:
+        frame = await asyncio.to_thread(next, source)
+        await stream.send(frame if given.raw else jpeg(frame))
+        sent, due = sent + 1, max(due + 1 / given.rate, time.monotonic() - 1.0)
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+    while stream.session.waiting:
+        await asyncio.sleep(0.05)
 
 
 async def _read(stream: AsyncStream, replies: Counter[str]) -> None:
@@ -85,10 +89,32 @@ async def _read(stream: AsyncStream, replies: Counter[str]) -> None:
 
 async def _run(given: argparse.Namespace) -> None:
     replies: Counter[str] = Counter()
-    report = asyncio.create_task(_report(replies))
-    await asyncio.gather(*(_camera(given, number, replies) for number in range(given.streams)))
-    report.cancel()
-    print(_said(replies), flush=True)
+
+    async def cameras() -> None:
+        running = [asyncio.create_task(_camera(given, number, replies)) for number in range(given.streams)]
+        await _ended(running, asyncio.FIRST_EXCEPTION)
+
+    try:
+        await _until_one_ends(cameras(), _report(replies))
+    finally:
+        print(_said(replies), flush=True)
+
+
+async def _until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
+    """Run them side by side; where one ends or fails, the others end too."""
+    await _ended([asyncio.create_task(part) for part in parts], asyncio.FIRST_COMPLETED)
+
+
+async def _ended(tasks: list[asyncio.Task[None]], when: str) -> None:
+    """Wait, then end those that still run; raises what the first failed with, and nobody else's error is left over."""
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=when)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
 
 
 async def _report(replies: Counter[str]) -> None:
