@@ -19,8 +19,8 @@ from knob_core.client.service import Service
 
 COMPONENT = "live_component"
 EVERY = 1.0  # s between two refreshes
-TIMEOUT = 3.0  # s that a refresh waits for the service
-MOST_ROWS = 50  # of the table; the menu has all streams
+TIMEOUT = 3.0  # s that a request may take
+MOST_ROWS = 50  # of the table; the menu has all that are listed
 COMMANDS = """
 No service yet? Two commands start one, with eight simulated cameras; each needs a terminal of its own:
 
@@ -38,7 +38,10 @@ def attach() -> None:
     st.session_state["live_problem"] = ""
     try:
         found = Service(
-            service_address.checked(st.session_state["live_address"]), st.session_state["live_token"].strip(), TIMEOUT
+            service_address.checked(st.session_state["live_address"]),
+            st.session_state["live_token"].strip(),
+            TIMEOUT,
+            deadline=TIMEOUT,
         )
     except ValueError as error:
         st.session_state["live_problem"] = str(error)
@@ -110,8 +113,9 @@ def head(own: LiveController) -> None:
         else:
             about = {"model": "model", "role": "viewer", **watched.about}
             model, role = (escape_markdown(live_display.short(about[name])) for name in ("model", "role"))
+            streams = len(watched.streams) + watched.unlisted
             st.markdown(
-                f"**{model}** at {escape_markdown(watched.service.url)}: {len(watched.streams)} streams, "
+                f"**{model}** at {escape_markdown(watched.service.url)}: {streams:,} streams, "
                 f"knobs at revision {watched.revision}, you are {role}"
             )
     back.button(
@@ -164,7 +168,9 @@ def table(watched: WatchedService) -> None:
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>" for texts in cells)
     more = len(watched.streams) - len(cells)
-    caption = "Streams, those that flip most first" + (f"; {more} more are in the menu" if more else "")
+    caption = "Streams, those that flip most first" + (f"; {more:,} more are in the menu" if more else "")
+    if watched.unlisted:
+        caption += f". There is room for {len(watched.streams):,}: {watched.unlisted:,} other streams are not listed"
     st.html(
         f'<table class="live-streams"><caption>{caption}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

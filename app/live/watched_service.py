@@ -19,6 +19,8 @@ from knob_core.settings import Settings
 
 SHOWN = ("zeta", "omega_n", "on", "memory", "mode", "frame_rate")  # knobs that the page has a control for, or says
 MOST_FRAMES = 10_000  # of a history
+MOST_STREAMS = 2_000  # in table and menu, which go to the browser anew every second
+LONGEST_ID = 64  # characters, as a service allows
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class WatchedService:
     service: Service
     about: dict[str, Any] = field(default_factory=dict)  # model, classes, your role
     streams: list[dict[str, Any]] = field(default_factory=list)  # StreamInfo
+    unlisted: int = 0  # streams that there is no room for
     knobs: dict[str, Any] = field(default_factory=dict)  # KnobState
     chosen: str = ""  # id of the stream that is looked at
     detail: dict[str, Any] = field(default_factory=dict)  # StreamInfo of the chosen one
@@ -100,7 +103,8 @@ class WatchedService:
         return [str(row.get("stream")) for row in self.streams]
 
     def groups(self) -> list[str]:
-        return sorted({row["group"] for row in self.streams if isinstance(row.get("group"), str) and row["group"]})
+        found = {row["group"] for row in self.streams if isinstance(row.get("group"), str)}
+        return sorted(group for group in found if 0 < len(group) <= LONGEST_ID)
 
     def look_at(self, stream: str) -> None:
         """Choose a stream; what is known of another must not stand under its name, so it is forgotten."""
@@ -114,7 +118,10 @@ class WatchedService:
             self.knobs = dict(self.service.knobs())
             rows: Any = self.service.streams()
             listed = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-            self.streams = [row for row in listed if isinstance(row.get("stream"), str)]
+            whole = [row for row in listed if isinstance(row.get("stream"), str) and len(row["stream"]) <= LONGEST_ID]
+            self.streams = whole[:MOST_STREAMS]
+            self.streams += [row for row in whole[MOST_STREAMS:] if row["stream"] == self.chosen][:1]
+            self.unlisted = len(whole) - len(self.streams)
             if self.chosen not in self.ids():
                 self.look_at(self.ids()[0] if self.streams else "")
             if self.chosen:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.live import live_display
 from app.live.live_controller import LiveController
-from app.live.watched_service import Scope, WatchedService
+from app.live.watched_service import MOST_STREAMS, Scope, WatchedService
 from knob_core.client.service import ServiceError
 
 PAGE = Path(__file__).resolve().parents[3] / "app" / "app_pages" / "live.py"
@@ -178,3 +178,12 @@ def test_what_a_link_cannot_mean_can_be_closed() -> None:
     assert len(at.warning) == 1
     at.button(key="close_notes").click().run()
     assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]
+
+
+def test_streams_that_there_is_no_room_for_are_counted(own: LiveController, service: MadeUpService) -> None:
+    service.groups = {f"cam{k:05d}": "yard" for k in range(MOST_STREAMS + 1234)}
+    at = opened(own)
+    assert len(at.selectbox(key="live_stream").options) == MOST_STREAMS
+    assert f"{MOST_STREAMS + 1234:,} streams" in at.markdown[0].value
+    words = " ".join(str(element.proto) for element in at.get("html"))
+    assert "There is room for 2,000: 1,234 other streams are not listed" in words
