@@ -11,6 +11,7 @@ from typing import Protocol
 
 from knob_core.serving.engine import Engine
 from knob_core.serving.settings_watch import SettingsWatch
+from knob_core.serving.snapshots import without_folder
 
 TICK = 0.5  # s
 log = logging.getLogger(__name__)
@@ -18,6 +19,8 @@ log = logging.getLogger(__name__)
 
 class Store(Protocol):
     """Where states are saved: `knob_core.serving.snapshots`, or `stream_files` where several services share them."""
+
+    folder: Path
 
     def saved_at(self) -> float | None:
         """Unix time of what `load` will go on from, where that has knobs."""
@@ -91,19 +94,19 @@ class Maintenance:
         if time.monotonic() - self._saved_at >= self._every:
             self.save()
         elif self._store is not None:
-            self._try(self._store.tick)
+            self._try(self._store, self._store.tick)
 
     def save(self) -> None:
         """A snapshot; where the disk does not take it the service goes on, says so, and tries again."""
         if self._store is None:
             return
         self._saved_at = time.monotonic()
-        if self._try(self._store.save):
+        if self._try(self._store, self._store.save):
             self.saved += 1
             if self.problems.pop("snapshot", None) is not None:
                 log.info("snapshots are written again")
 
-    def _try(self, write: Callable[[], None]) -> bool:
+    def _try(self, store: Store, write: Callable[[], None]) -> bool:
         try:
             write()
             return True
@@ -111,5 +114,5 @@ class Maintenance:
             self.failed += 1
             if "snapshot" not in self.problems:
                 log.error("no snapshot could be written", extra={"cause": str(error)})
-            self.problems["snapshot"] = f"no snapshot could be written: {error}"
+            self.problems["snapshot"] = f"no snapshot could be written: {without_folder(str(error), store.folder)}"
             return False
