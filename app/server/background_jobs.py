@@ -16,12 +16,12 @@ from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 KEPT = 8  # results
 AT_WORK = 2  # jobs; others wait for a turn
 TURN = 5.0  # seconds that a job works on while others wait
-MOST_WAITING = 8  # jobs that are not over
+MOST_WAITING = 8  # jobs of the process that are not over
 NICE = 5  # steps of priority that a job stands behind the answers to knobs
 PATIENCE = 10.0  # seconds without anybody asking after which a job stops
 
@@ -108,6 +108,9 @@ class Turns:
 TURNS = Turns(AT_WORK)
 """Of the process: whatever is computed, for whomever."""
 
+_started: WeakSet[Job] = WeakSet()  # of the process
+_starting = threading.Lock()
+
 
 class Jobs:
     """All jobs of the process by their keys; `compute` makes a job's result, or raises Cancelled.
@@ -130,11 +133,7 @@ class Jobs:
             table = self._table(key)
             job = table.get(key)
             if job is None or (job.over and job.result is None):
-                if sum(not other.over for _, other in self._all()) >= MOST_WAITING:
-                    raise Busy(
-                        f"{MOST_WAITING} streams are being computed or wait for it; please try again in a minute"
-                    )
-                job = table[key] = Job(key)
+                job = table[key] = _start(key)
                 threading.Thread(target=work, args=(job, self._compute), daemon=True, name="knob-compute").start()
             job.wanted_by.add(session)
             job.ask()
@@ -171,6 +170,16 @@ class Jobs:
 
     def _all(self) -> list[tuple[Any, Job]]:
         return [*self._jobs.items(), *self._private.items()]
+
+
+def _start(key: Any) -> Job:
+    """A new job, where there are not too many of any kind."""
+    with _starting:
+        if sum(not job.over for job in _started) >= MOST_WAITING:
+            raise Busy(f"{MOST_WAITING} streams are being computed or wait for it; please try again in a minute")
+        job = Job(key)
+        _started.add(job)
+        return job
 
 
 def work(job: Job, compute: Callable[[Job], Any]) -> None:

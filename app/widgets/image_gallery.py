@@ -14,7 +14,7 @@ PER_CLASS = 6
 _gallery = register("knob_gallery", "image_gallery")
 
 
-@st.cache_resource(show_spinner=False)
+@st.cache_resource(show_spinner=False, max_entries=32)
 def _pictures(ready: tuple[int, ...]) -> tuple[str, list[dict[str, object]]]:
     """(sprite, items): the images that are ready at once first, then some of every class."""
     images, labels, _ = load_sample()

@@ -129,6 +129,20 @@ def test_too_many_jobs_are_refused_in_words() -> None:
     assert finished(jobs.of("one more")).result
 
 
+def test_jobs_of_all_kinds_count_together() -> None:
+    """Streams, maps and fits had a bound each: three times as many as one server was said to take."""
+    done = threading.Event()
+    streams, maps = (Jobs(lambda job: done.wait(60)) for _ in range(2))
+    waiting = [kind.of(key) for key in range(background_jobs.MOST_WAITING // 2) for kind in (streams, maps)]
+    for kind in (streams, maps):
+        with pytest.raises(Busy, match="8 streams"):
+            kind.of("one more")
+    done.set()
+    for job in waiting:
+        finished(job)
+    assert finished(maps.of("one more")).result
+
+
 class Upload:
     """A visitor's file."""
 
