@@ -50,12 +50,13 @@ else:
     from starlette.middleware import Middleware
 
     from app.console import display  # noqa: F401
-    from app.server import drag_endpoint, freed_memory, garbage_collector, housekeeping, warm_up
+    from app.server import download_turns, drag_endpoint, freed_memory, garbage_collector, housekeeping, warm_up
     from app.server.streamlit_internals import keep_downloads
     from app.server.upload_limits import UploadLimits
 
     freed_memory.keep_little()
     keep_downloads()
+    download_turns.use()
     app = st.App(
         __file__,
         lifespan=housekeeping.lifespan,

@@ -16,7 +16,7 @@ from app.lessons import FAMILIES, Lesson, assignment, glossary, printable_summar
 from app.lessons import summary_code as codes
 from app.lessons.assignment import Assignment
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
-from app.server.streamlit_internals import after_run, component_value
+from app.server.streamlit_internals import AfterRun, component_value
 from app.widgets import page_layout
 from app.widgets.controls import lesson_knobs
 from app.widgets.figure_sheet import sheet
@@ -255,7 +255,7 @@ def summary() -> None:
     key = class_key()
     page.download_button(
         "Printable summary",
-        after_run(lambda: printable_summary.made(own, datetime.now(UTC).date(), key)),
+        AfterRun(lambda: printable_summary.made(own, datetime.now(UTC).date(), key)),
         "knob-lessons.html",
         "text/html",
         key="summary",

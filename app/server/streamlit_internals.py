@@ -2,10 +2,12 @@
 
 In the browser: app/static (names in its README comments): history entries are replaced, host messages are stopped.
 In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are never repeated.
+Beside this file: `download_turns` is a handler of Streamlit's sessions.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Collection
 from typing import Any
@@ -174,22 +176,26 @@ def forget_downloads(session_id: str | None = None) -> None:
             files._drop_deferred_id(id)
 
 
-def after_run(make: Callable[[], str]) -> Callable[[], str]:
+class AfterRun:
     """What makes a download button's file, after the script has taken what was typed just before the press.
 
     A press that follows the typing at once is answered beside the script's run, which may not have come to it yet.
-    Call it in a page's script.
+    Make it in a page's script; `download_turns` waits before it calls.
     """
-    context: Any = get_script_run_ctx()
 
-    def made() -> str:
+    def __init__(self, make: Callable[[], str]) -> None:
+        context: Any = get_script_run_ctx()
+        self._session_id, self._make = context.session_id, make
+
+    async def wait(self) -> None:
+        """Until the script is quiet."""
         began = quiet_since = time.monotonic()
         while quiet_since + QUIET > (now := time.monotonic()) < began + LONGEST_RUN:
-            quiet_since = now if _is_running(context.session_id) else quiet_since
-            time.sleep(0.02)
-        return make()
+            quiet_since = now if _is_running(self._session_id) else quiet_since
+            await asyncio.sleep(0.02)
 
-    return made
+    def __call__(self) -> str:
+        return self._make()
 
 
 def _is_running(session_id: str) -> bool:

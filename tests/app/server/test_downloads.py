@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from app.server import housekeeping, streamlit_internals
-from app.server.streamlit_internals import QUIET, KeptFile, after_run, keep_downloads
+from app.server.streamlit_internals import QUIET, AfterRun, KeptFile, keep_downloads
 
 
 @pytest.fixture
@@ -71,7 +72,12 @@ def test_a_file_has_what_was_typed_just_before_the_press(monkeypatch: pytest.Mon
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(session_id="visitor"))
     monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
     monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: running)
-    make = after_run(lambda: own["name"])
+    made_so = AfterRun(lambda: own["name"])
+
+    def make() -> str:
+        asyncio.run(made_so.wait())
+        return made_so()
+
     assert make() == ""
 
     def script() -> None:
