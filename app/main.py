@@ -51,17 +51,19 @@ else:
 
     from app.console import display  # noqa: F401
     from app.server import download_turns, drag_endpoint, freed_memory, garbage_collector, housekeeping, warm_up
-    from app.server.streamlit_internals import keep_downloads
+    from app.server.page_messages import PageMessages
+    from app.server.streamlit_internals import keep_downloads, share_uploads
     from app.server.upload_limits import UploadLimits
 
     freed_memory.keep_little()
     keep_downloads()
+    share_uploads()
     download_turns.use()
     app = st.App(
         __file__,
         lifespan=housekeeping.lifespan,
         routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))],
-        middleware=[Middleware(UploadLimits)],
+        middleware=[Middleware(PageMessages), Middleware(UploadLimits)],
     )
     garbage_collector.freeze()  # before the first session
     warm_up.start()

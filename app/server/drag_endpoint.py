@@ -164,7 +164,7 @@ async def serve(socket: WebSocket) -> None:
     if not socket_limits.may_connect(socket.headers):
         await socket.close(socket_limits.REFUSED)
         return
-    limit_message_size(socket, LONGEST)
+    limit_message_size(socket._receive, LONGEST)
     await socket.accept()
     await socket_limits.close(socket, await _converse(socket))
 

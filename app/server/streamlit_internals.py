@@ -2,7 +2,7 @@
 
 In the browser: app/static (names in its README comments): history entries are replaced, host messages are stopped.
 In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are never repeated.
-Beside this file: `download_turns` is a handler of Streamlit's sessions.
+Beside this file: `page_messages` stands before Streamlit's socket, `download_turns` is a handler of its sessions.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import Any
 from urllib.parse import urlparse
 
 import streamlit as st
-from starlette.websockets import WebSocket
+from starlette.types import Receive
 from streamlit import runtime
 from streamlit.runtime import media_file_manager
 from streamlit.runtime.media_file_manager import MediaFileKind, MediaFileManager, MediaFileMetadata
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 LONGEST_RUN = 5.0  # s that a download waits for the page's script at most
 QUIET = 0.3  # s without a run of the script: what was typed just before a press may arrive a little after it
+STREAM_PATH = "/_stcore/stream"  # Streamlit's own socket
 UPLOAD_PATH = "/_stcore/upload_file/"  # then session id, "/", file id
 EMPTY_FILE = 1000  # bytes that a file without content takes, about
 
@@ -81,15 +83,32 @@ def is_origin_allowed(origin: str | None, host: str | None) -> bool:
         return False
 
 
-def limit_message_size(socket: WebSocket, most: int) -> None:
+def limit_message_size(receive: Receive | None, most: int) -> None:
     """Let the server refuse longer messages on this socket before they are in memory.
 
     Uvicorn has one limit for all sockets (`server.maxMessageSize`), and no public way to a lower one for a single
     socket. Where its insides are others than these, that limit holds.
     """
-    connection: Any = getattr(getattr(socket._receive, "__self__", None), "conn", None)
+    connection: Any = getattr(getattr(receive, "__self__", None), "conn", None)
     if hasattr(connection, "max_message_size"):
         connection.max_message_size = most
+
+
+def is_gone(receive: Receive) -> bool:
+    """Whether the client of this socket is known to have left, though messages of it are waiting."""
+    return bool(getattr(getattr(receive, "__self__", None), "disconnected", False))
+
+
+def share_uploads() -> None:
+    """Let every copy of an uploaded file have the same bytes: Streamlit copies them in every run, for each mention."""
+
+    def copied(self: UploadedFile, memo: object) -> UploadedFile:
+        made = UploadedFile(UploadedFileRec(self.file_id, self.name, self.type, self.getvalue()), self._file_urls)
+        made.seek(self.tell())
+        return made
+
+    kind: Any = UploadedFile
+    kind.__deepcopy__ = copied
 
 
 def sessions() -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +15,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.server import socket_limits
+from app.server.download_turns import MOST_ASKED
 from tests.attacks import sockets
+from tests.helpers.page_visitor import PageVisitor
 from tests.helpers.visitors import PATIENCE, Visitor, put
 from tools.screenshots import ROOT, Served, served
 
@@ -77,6 +80,44 @@ def test_a_visitor_who_clears_the_cache_takes_nothing_from_others(app: Served) -
             assert not honest.shown("exception")
 
     asyncio.run(visit())
+
+
+def test_a_flood_through_streamlit_waits_for_others(app: Served) -> None:
+    """A few kilobytes of runs kept the server from everybody for minutes, hundreds of files took all its threads."""
+
+    async def visit() -> tuple[bool, Counter[str], set[str]]:
+        async with Visitor(app.url) as honest, PageVisitor(app.url) as hostile:
+            line = await honest.line()
+            await honest.drag(line, 2)
+            file = hostile.find("download_button", "Settings file")[0].deferred_file_id
+            for i in range(30):
+                message = BackMsg()
+                asked = message.backend_operation_request
+                asked.request_id, asked.session_id, asked.deferred_file.file_id = str(i), hostile.session_id, file
+                await hostile.send(message)
+            await hostile.until(lambda: len(hostile.answers) == 30)
+            told = Counter(answer.error_msg for answer in hostile.answers.values())
+            kinds: set[str] = set()
+
+            async def listen() -> None:
+                while "heartbeat_ack" not in kinds:
+                    kinds.add(str((await hostile._next()).WhichOneof("type")))
+
+            git, run, last = BackMsg(load_git_info=True), BackMsg(), BackMsg(app_heartbeat=True)
+            run.rerun_script.query_string = "a"
+            for message in (git, *[run] * 300, last):
+                await hostile.send(message)
+            listening = asyncio.create_task(listen())
+            await honest.drag(line, 10)
+            waits = not listening.done()
+            listening.cancel()
+            hostile.stream.transport.abort()  # its goodbye would wait for its turn, too
+            return waits, told, kinds
+
+    waits, told, kinds = asyncio.run(visit())
+    assert waits and "git_info_changed" not in kinds
+    refused = f"{MOST_ASKED} files are being made for you; please wait for one of them"
+    assert set(told) == {"", refused} and told[refused] > told[""] >= MOST_ASKED
 
 
 @pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
