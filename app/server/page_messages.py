@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from app.server.streamlit_internals import STREAM_PATH, is_gone, limit_message_size
+from app.server.streamlit_internals import STREAM_PATH, is_gone, limit_message_size, use_protocol
+from app.server.websocket_protocol import CarefulProtocol
 
 LONGEST = 2_000_000  # bytes of a message; a run with 3,000 pictures has 1.2 million. config.toml: maxWidgetStateSize
 LONGEST_VALUE = 100_000  # bytes of what one of our components reports; read, it takes 25 times as much memory
@@ -36,6 +37,8 @@ class PageMessages:
         if scope["type"] == "websocket" and scope["path"].endswith(STREAM_PATH):
             limit_message_size(receive, LONGEST)
             receive = _Slowed(receive, send)
+        elif scope["type"] == "lifespan":
+            use_protocol(receive, CarefulProtocol)
         await self.app(scope, receive, send)
 
 

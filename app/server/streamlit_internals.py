@@ -2,7 +2,8 @@
 
 In the browser: app/static (names in its README comments): history entries are replaced, host messages are stopped.
 In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are never repeated.
-Beside this file: `page_messages` stands before Streamlit's socket, `download_turns` is a handler of its sessions.
+Beside this file: `page_messages` stands before Streamlit's socket, `download_turns` is a handler of its sessions,
+`websocket_protocol` a class of uvicorn, its server.
 """
 
 from __future__ import annotations
@@ -97,6 +98,16 @@ def limit_message_size(receive: Receive | None, most: int) -> None:
 def is_gone(receive: Receive) -> bool:
     """Whether the client of this socket is known to have left, though messages of it are waiting."""
     return bool(getattr(getattr(receive, "__self__", None), "disconnected", False))
+
+
+def use_protocol(receive: Receive, protocol: type) -> None:
+    """Let the server take this protocol for WebSockets from now on, given the start's `receive`.
+
+    Streamlit makes uvicorn's configuration, and has no option for it.
+    """
+    config: Any = getattr(getattr(receive, "__self__", None), "config", None)
+    if hasattr(config, "ws_protocol_class"):
+        config.ws_protocol_class = protocol
 
 
 def share_uploads() -> None:

@@ -121,6 +121,25 @@ def test_a_flood_through_streamlit_waits_for_others(app: Served) -> None:
 
 
 @pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
+def test_pings_that_are_never_read_end_their_socket(app: Served, path: str) -> None:
+    """They were answered without end: the answers filled the memory, and everybody waited."""
+
+    async def flood() -> None:
+        reader, writer = await asyncio.open_connection(*app.url.removeprefix("http://").split(":"))
+        lines = [f"GET {path} HTTP/1.1", f"Host: {app.url.removeprefix('http://')}", "Upgrade: websocket"]
+        lines += ["Connection: Upgrade", "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==", "Sec-WebSocket-Version: 13"]
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        await reader.readuntil(b"\r\n\r\n")
+        for _ in range(400):  # 5 MB
+            writer.write((b"\x89\xfd\0\0\0\0" + bytes(125)) * 100)
+            await writer.drain()
+        await asyncio.sleep(PATIENCE)
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(flood())
+
+
+@pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
 def test_other_sites_and_other_names_reach_no_socket(app: Served, path: str) -> None:
     host, address = app.url.removeprefix("http://"), app.url.replace("http", "ws") + path
 
