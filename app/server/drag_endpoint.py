@@ -38,6 +38,7 @@ SLOW = 50.0  # ms of an answer: sessions that need more have a worker of their o
 WARY = 20.0  # times a slow answer that its endpoint counts as slow: so it takes little of the quick ones' worker
 REST = 1.0  # times the last answer that a session rests, while others want answers too
 LATELY = 2.0  # seconds since another session's last answer
+GREETING = 1.0  # seconds that a socket rests after another greeting: a page sends one
 RETRY = 0.002  # seconds between two looks whether a session's last answer is made; its waiting messages take turns
 
 # One worker for each: two that compute at once take twice as long, and keep the server's event loop waiting.
@@ -166,48 +167,50 @@ async def serve(socket: WebSocket) -> None:
         return
     limit_message_size(socket._receive, LONGEST)
     await socket.accept()
-    await socket_limits.close(socket, await _converse(socket))
-
-
-async def _converse(socket: WebSocket) -> int:
-    """Message after message; the code to close the socket with."""
-    token = ""
+    shown: list[str] = []  # the token, once it is known
     socket_limits.without_token.take(socket)
     try:
-        while True:
-            try:
-                patience = socket_limits.IDLE if token else socket_limits.FIRST_TOKEN
-                message = await asyncio.wait_for(socket.receive(), patience)
-            except TimeoutError:
-                return socket_limits.TIMED_OUT if token else socket_limits.REFUSED
-            if message["type"] != "websocket.receive":
-                return socket_limits.LEFT
-            if socket in socket_limits.dropped:
-                return socket_limits.NO_ROOM
-            asked = read(message.get("text"))
-            if asked is None or token not in ("", asked[0].token):
-                return socket_limits.REFUSED
-            endpoint, request = asked
-            token = endpoint.token
-            socket_limits.without_token.leave(socket)
-            socket_limits.with_token.take(socket)
-            endpoint.sockets.take(socket)
-            if request:  # otherwise a greeting: the page has shown its token and wants nothing
-                try:
-                    reply = await endpoint.answer_text(request)
-                except Exception:
-                    logging.getLogger(__name__).exception("a drag was not answered; its page goes on through Streamlit")
-                    return socket_limits.REFUSED
-                try:
-                    await socket.send_text(reply)
-                except (WebSocketDisconnect, RuntimeError):  # the page left while its answer was made
-                    return socket_limits.LEFT
-            del asked, endpoint  # or the endpoint would outlive its session while the socket waits
-    finally:
+        await socket_limits.close(socket, await _converse(socket, shown))
+    finally:  # not before: a socket that is being closed is still one
         socket_limits.without_token.leave(socket)
         socket_limits.with_token.leave(socket)
-        if (left := _endpoints.get(token)) is not None:
+        if shown and (left := _endpoints.get(shown[0])) is not None:
             left.sockets.leave(socket)
+
+
+async def _converse(socket: WebSocket, shown: list[str]) -> int:
+    """Message after message; the code to close the socket with."""
+    while True:
+        try:
+            patience = socket_limits.IDLE if shown else socket_limits.FIRST_TOKEN
+            message = await asyncio.wait_for(socket.receive(), patience)
+        except TimeoutError:
+            return socket_limits.TIMED_OUT if shown else socket_limits.REFUSED
+        if message["type"] != "websocket.receive":
+            return socket_limits.LEFT
+        if socket in socket_limits.dropped:
+            return socket_limits.NO_ROOM
+        asked = read(message.get("text"))
+        if asked is None or (shown and shown[0] != asked[0].token):
+            return socket_limits.REFUSED
+        endpoint, request = asked
+        greeted, shown[:] = bool(shown), [endpoint.token]
+        socket_limits.without_token.leave(socket)
+        socket_limits.with_token.take(socket)
+        endpoint.sockets.take(socket)
+        if request:
+            try:
+                reply = await endpoint.answer_text(request)
+            except Exception:
+                logging.getLogger(__name__).exception("a drag was not answered; its page goes on through Streamlit")
+                return socket_limits.REFUSED
+            try:
+                await socket.send_text(reply)
+            except (WebSocketDisconnect, RuntimeError):  # the page left while its answer was made
+                return socket_limits.LEFT
+        elif greeted:  # the page wants nothing, and has shown its token before
+            await asyncio.sleep(GREETING)
+        del asked, endpoint  # or the endpoint would outlive its session while the socket waits
 
 
 def route(prefix: str = "") -> WebSocketRoute:

@@ -204,6 +204,41 @@ def test_a_greeting_opens_the_socket_and_has_no_answer() -> None:
     )
 
 
+def test_greetings_without_end_are_taken_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each looked for its session and took a place anew, as fast as they came."""
+    rests: list[float] = []
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+
+    taken = opened()
+    greeting = {"token": taken.token}
+    page = Page(greeting, {**greeting, "controls": CONTROLS}, *[greeting] * 5)
+
+    async def until_it_leaves() -> None:
+        page.left.set()
+        monkeypatch.setattr(drag_endpoint.asyncio, "sleep", rest)
+        await drag_endpoint.serve(page)  # type: ignore[arg-type]
+
+    anyio.run(until_it_leaves)
+    assert taken.answers == 1 and rests == [drag_endpoint.GREETING] * 5  # none before the first knob is turned
+
+
+def test_a_socket_keeps_its_place_until_it_is_closed() -> None:
+    """Those that were being closed counted no more: there could be any number of them."""
+    taken, held = opened(), []
+
+    class Slow(Page):
+        async def close(self, code: int) -> None:
+            held.append((len(socket_limits.without_token), len(socket_limits.with_token), len(taken.sockets)))
+            await super().close(code)
+
+    meet(Slow({"token": "none"}), seconds=0.2)
+    meet(Slow({"token": taken.token}, {"token": "none"}), seconds=0.2)
+    assert held == [(1, 0, 0), (0, 1, 1)]
+    assert len(socket_limits.without_token) == len(socket_limits.with_token) == len(taken.sockets) == 0
+
+
 def test_a_socket_without_a_token_in_time_or_silent_for_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket_limits, "FIRST_TOKEN", 0.05)
     taken = opened()
@@ -295,6 +330,38 @@ def test_slow_answers_in_turn_with_quick_ones_leave_the_quick_worker_to_others()
     turns._slow_until = 0.0  # the time has passed
     anyio.run(turns.answer_text, {})
     assert workers[-1] == "knob-answer-quick"
+
+
+def test_slow_sessions_take_turns() -> None:
+    """One with a long stream and many pins sends as fast as it is answered; each other one comes after one answer."""
+    order: list[str] = []
+    greedy, modest = opened(), opened()
+
+    def slow(name: str) -> drag_endpoint.Reply:
+        def reply(request: Any, answer: int, server_ms: float) -> dict[str, Any]:
+            order.append(name)
+            time.sleep(0.02)
+            return {}
+
+        return reply
+
+    greedy.reply, modest.reply = slow("greedy"), slow("modest")
+    greedy._slow_until = modest._slow_until = math.inf
+
+    async def both() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(50):
+                tasks.start_soon(greedy.answer_text, {})
+            while not order:
+                await anyio.sleep(0.001)
+            for _ in range(5):
+                before = len(order)
+                await modest.answer_text({})
+                assert order[before:].count("greedy") <= 2  # the one that is being made, and at most one more
+            tasks.cancel_scope.cancel()
+
+    anyio.run(both)
+    assert order.count("modest") == 5
 
 
 def test_a_reply_that_waits_for_another_server_holds_up_nobody() -> None:
