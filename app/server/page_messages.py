@@ -17,9 +17,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from app.server.streamlit_internals import STREAM_PATH, is_gone, limit_message_size, use_protocol
 from app.server.websocket_protocol import CarefulProtocol
 
-LONGEST = 2_000_000  # bytes of a message; a run with 3,000 pictures has 1.2 million. config.toml: maxWidgetStateSize
+LONGEST = 3_000_000  # bytes of a message; a run with so many files has two million. config.toml: maxWidgetStateSize
 LONGEST_VALUE = 100_000  # bytes of what one of our components reports; read, it takes 25 times as much memory
-MOST_FILES = 5_000  # in one message; more pictures than a stream may have (knob_core.uploads.limits.MAX_PICTURES)
+MOST_FILES = 5_000  # of one uploader; more pictures than a stream may have (knob_core.uploads.limits.MAX_PICTURES)
 RATE = 50.0  # shares a second, of each socket; a drag through Streamlit sends some thirty messages
 BURST = 150.0  # shares that a silent page saves up
 BYTES = 20_000  # of a message that cost a share
@@ -89,12 +89,13 @@ class Shares:
 
 def is_of_a_page(asked: BackMsg) -> bool:
     """Whether a page could have asked for this run: no file is named twice, nor too many, and no report is giant."""
-    files: list[str] = []
     for widget in asked.rerun_script.widget_states.widgets:
         if len(widget.json_value) > LONGEST_VALUE or len(widget.json_trigger_value) > LONGEST_VALUE:
             return False
-        files += (file.file_id for file in widget.file_uploader_state_value.uploaded_file_info)
-    return len(files) == len(set(files)) <= MOST_FILES
+        files = [file.file_id for file in widget.file_uploader_state_value.uploaded_file_info]
+        if not len(set(files)) == len(files) <= MOST_FILES:
+            return False
+    return True
 
 
 def _refusal(asked: BackMsg, files: int) -> bytes:
