@@ -34,6 +34,7 @@ def run(given: argparse.Namespace) -> int:
     from knob_core.serving import assembly, logs
     from knob_core.serving.snapshots import Snapshot
     from knob_core.serving.web.app import build
+    from knob_core.serving.web.frame_budget import FrameBudget
     from knob_core.serving.web.service import Service
 
     access = assembly.access_of(given)
@@ -44,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
     logs.to_stderr(given.log_level)
     config = uvicorn.Config(
         build(service), given.host, given.port, log_config=None, ws_max_size=given.max_frame + 2000,
-        ws_per_message_deflate=False, access_log=False, server_header=False,
+        ws=FrameBudget, ws_per_message_deflate=False, access_log=False, server_header=False,
         limit_concurrency=2 * given.capacity + 100, timeout_graceful_shutdown=10, backlog=1024,
         ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
     )  # fmt: skip

@@ -36,6 +36,7 @@ def running(
     import uvicorn
 
     from knob_core.serving.web.app import build
+    from knob_core.serving.web.frame_budget import FrameBudget
     from knob_core.serving.web.service import Service
 
     engine = engine or Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")
@@ -44,7 +45,9 @@ def running(
     service.maintenance = Maintenance(engine, service.problems, store=store, **maintenance)
     service.metrics = Metrics(engine, service.maintenance)
     engine.observe = service.metrics.observe
-    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000)
+    config = uvicorn.Config(
+        build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000, ws=FrameBudget
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

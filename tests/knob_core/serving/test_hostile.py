@@ -40,6 +40,7 @@ from knob_core.serving.serve_command import draining_server
 from knob_core.serving.web import frame_lists, one_at_a_time
 from knob_core.serving.web import service as web_service
 from knob_core.serving.web.app import build
+from knob_core.serving.web.frame_budget import FrameBudget
 
 EXAMPLES = int(os.environ.get("KNOB_EXAMPLES", "25"))  # of every request
 CONNECTS = int(os.environ.get("KNOB_CONNECTS", "300"))
@@ -358,7 +359,7 @@ def test_lists_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -
 def small_server(within: float, most: int) -> Iterator[Any]:
     """The server of `knob serve` with room for a few connections; its `port` is set."""
     service = web_service.Service(small_service())
-    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most)
+    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most, ws=FrameBudget)
     server = draining_server(config, service, within)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

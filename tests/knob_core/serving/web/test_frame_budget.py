@@ -1,0 +1,106 @@
+"""Floods of frames that bring nothing: closed, while other streams are answered; honest pings and fragments pass."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket as sockets
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from services import logits, running
+from websockets.sync.client import connect
+
+from knob_core import wrap
+from knob_core.client import Stream
+from knob_core.runtime import KnobStream
+from knob_core.serving.web import frame_budget
+
+TEXT, BINARY, CONTINUED, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
+
+
+def frame(opcode: int, content: bytes = b"", last: bool = True) -> bytes:
+    """As a client sends it, up to 125 bytes."""
+    return struct.pack(">BB", 0x80 * last | opcode, 0x80 | len(content)) + b"\0\0\0\0" + content
+
+
+@contextlib.contextmanager
+def raw(service: Any, id: str) -> Iterator[sockets.socket]:
+    """A WebSocket without a library, after its handshake."""
+    host, port = service.url.removeprefix("http://").split(":")
+    with sockets.create_connection((host, int(port)), timeout=20) as found:
+        found.sendall(
+            f"GET /v1/streams/{id}/socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        received = b""
+        while b'"hello"' not in received:
+            received += found.recv(10_000)
+        yield found
+
+
+def said(socket: sockets.socket) -> bytes:
+    """All that comes until the service closes."""
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while part := socket.recv(65_536):
+            received += part
+    return received
+
+
+@pytest.mark.parametrize(
+    ("flood", "cause"),
+    [
+        (frame(BINARY, last=False) + 5000 * frame(CONTINUED, last=False), b"a message has 17 fragments of 0 bytes"),
+        (5000 * frame(PING), b"more than 10 pings and pongs a second came"),
+        (5000 * frame(PONG, b"x" * 100), b"more than 10 pings and pongs a second came"),
+    ],
+    ids=["fragments", "pings", "pongs"],
+)
+def test_frames_that_bring_nothing_are_too_many_at_some_point(flood: bytes, cause: bytes) -> None:
+    rng = np.random.default_rng(0)
+    reference = KnobStream(wrap.classifier())
+    with running() as service, Stream(service.url, "good", probabilities=True) as good, raw(service, "bad") as socket:
+        with contextlib.suppress(ConnectionError):
+            socket.sendall(flood)
+        z = logits(rng)
+        assert good.step(z)["probabilities"] == reference.step(z).probabilities.tolist()
+        assert struct.pack(">H", 1008) + cause in said(socket)
+
+
+def test_no_more_is_parsed_than_the_stream_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a hundred messages that are no frames the socket is closed, and what came with them is not read."""
+    parsed = 0
+    real = frame_budget.FrameBudget._problem
+
+    def counted(self: Any, event: Any) -> str | None:
+        nonlocal parsed
+        parsed += 1
+        return real(self, event)
+
+    monkeypatch.setattr(frame_budget.FrameBudget, "_problem", counted)
+    with running() as service, raw(service, "bad") as socket:
+        with contextlib.suppress(ConnectionError):
+            socket.sendall(20_000 * frame(TEXT))
+            socket.shutdown(sockets.SHUT_WR)
+        assert struct.pack(">H", 1008) + b"100 messages in a row were no frames" in said(socket)
+    assert 100 <= parsed < 5000
+
+
+def test_keep_alive_and_ordinary_fragments_pass() -> None:
+    text = json.dumps({"type": "logits", "logits": [0.0, 1.0, 2.0, 3.0, 4.0]})
+    with running() as service:
+        url = f"{service.url.replace('http', 'ws')}/v1/streams/a/socket"
+        with connect(url, max_size=None) as socket:
+            socket.recv()
+            for number in range(1, 21):
+                assert socket.ping().wait(20)
+                socket.send([text[k : k + 5] for k in range(0, len(text), 5)])
+                reply = json.loads(socket.recv(20))
+                assert (reply["type"], reply["frame"]) == ("answer", number)
+            large = " " * 4000 + text
+            socket.send([large[k : k + 100] for k in range(0, len(large), 100)])  # forty fragments
+            assert json.loads(socket.recv(20))["frame"] == 21
