@@ -15,14 +15,26 @@ from knob_core.serving.knob_control import Conflict
 from knob_core.serving.web.service import Service
 
 STATUS = {"bad_frame": 400, "order": 409, "full": 503, "rate": 429, "model": 500}
+HEADERS = {408: {"Connection": "close"}, 429: {"Retry-After": "1"}, 503: {"Retry-After": "1"}}
 TOKEN_PROTOCOL = "token."  # a browser's WebSocket has no headers: the token is offered as a subprotocol
 log = logging.getLogger(__name__)
+
+BODY_WITHIN, SLOWEST = (
+    10.0,
+    100_000.0,
+)  # s for a body and for a pause in it; so many bytes give a second more
+MOST_UNFINISHED = 64_000_000  # bytes that the service holds of bodies which are not whole yet
+SMALL = 65_536  # bytes of a body that are taken all the same; uvicorn reads as many ahead
 
 Endpoint = Callable[[Request, Service, Caller], Awaitable[Response]]
 
 
 class TooLarge(ValueError):
     """A body above its limit."""
+
+
+class TooSlow(ValueError):
+    """A body that did not come in time."""
 
 
 def token_of(connection: HTTPConnection) -> str | None:
@@ -73,7 +85,7 @@ def guarded(role: str | None, endpoint: Endpoint) -> Callable[[Request], Awaitab
                 log.exception("%s %s failed", request.method, request.url.path)
                 return JSONResponse({"error": "the service failed at this; its log says more"}, 500)
             cause = str(error.args[0]) if error.args else type(error).__name__
-            return JSONResponse({"error": cause}, status, {"Retry-After": "1"} if status in (429, 503) else None)
+            return JSONResponse({"error": cause}, status, HEADERS.get(status))
 
     return answer
 
@@ -83,16 +95,28 @@ def status_of(error: Exception) -> int:
         return STATUS[error.code]
     if isinstance(error, (asyncio.TimeoutError, Full)):
         return 503
-    kinds = {TooLarge: 413, Conflict: 409, LookupError: 404, ValueError: 400}
+    kinds = {TooLarge: 413, TooSlow: 408, Conflict: 409, LookupError: 404, ValueError: 400}
     return next((status for kind, status in kinds.items() if isinstance(error, kind)), 500)
 
 
 async def body(request: Request, most: int) -> bytes:
-    """The whole body, refused as soon as it is too large."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise TooLarge(f"the body has more than {most:,} bytes, which is the limit")
-        parts.append(part)
-    return b"".join(parts)
+    """The whole body, refused as soon as it is too large or too slow, or others' unfinished ones are too many."""
+    service: Service = request.app.state.service
+    whole = bytearray()
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        async with asyncio.timeout(BODY_WITHIN) as deadline:
+            async for part in request.stream():
+                if len(whole) + len(part) > most:
+                    raise TooLarge(f"the body has more than {most:,} bytes, which is the limit")
+                whole += part
+                service.unfinished += len(part)
+                if len(whole) > SMALL and service.unfinished > max(MOST_UNFINISHED, 2 * most):
+                    raise Full("too many large requests are on their way already, try again")
+                deadline.reschedule(BODY_WITHIN + min(clock(), began + len(whole) / SLOWEST))
+    except TimeoutError:
+        raise TooSlow(f"{len(whole):,} bytes of the body came in time, and then no more") from None
+    finally:
+        service.unfinished -= len(whole)
+    return bytes(whole)

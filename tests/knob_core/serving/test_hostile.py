@@ -37,7 +37,7 @@ from knob_core.runtime import KnobStream
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.messages import pack
 from knob_core.serving.serve_command import draining_server
-from knob_core.serving.web import frame_lists, one_at_a_time
+from knob_core.serving.web import frame_lists, guard, one_at_a_time
 from knob_core.serving.web import service as web_service
 from knob_core.serving.web.app import build
 from knob_core.serving.web.frame_budget import FrameBudget
@@ -357,7 +357,7 @@ def test_lists_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -
 
 @contextlib.contextmanager
 def small_server(within: float, most: int) -> Iterator[Any]:
-    """The server of `knob serve` with room for a few connections; its `port` is set."""
+    """The server of `knob serve` with room for a few connections; its `port` and `service` are set."""
     service = web_service.Service(small_service())
     config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most, ws=FrameBudget)
     server = draining_server(config, service, within)
@@ -365,6 +365,7 @@ def small_server(within: float, most: int) -> Iterator[Any]:
     thread.start()
     while not server.started:
         time.sleep(0.01)
+    server.service = service
     server.port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield server
@@ -413,6 +414,60 @@ def test_connections_that_send_no_request_are_closed_and_room_returns() -> None:
             while kept.recv(1000):
                 pass
         assert stream.step(np.arange(5.0))["frame"] == 2  # its socket said nothing all the while
+
+
+HEAD = b"POST /v1/frames HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+
+
+def status(
+    port: int, request: bytes = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+) -> bytes:
+    """Of the response to a request's bytes; the connection is closed after it."""
+    with sockets.create_connection(("127.0.0.1", port), timeout=20) as asking:
+        asking.sendall(request)
+        return asking.recv(1000).split(b" ", 2)[1]
+
+
+def test_bodies_that_stall_are_refused_and_room_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "BODY_WITHIN", 1.0)
+    with small_server(within=60.0, most=12) as server, contextlib.ExitStack() as stack:
+        stalled = [
+            stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=20)) for _ in range(12)
+        ]
+        for one in stalled:
+            one.sendall(HEAD % 100 + b"{")
+        answers = [one.recv(1000).split(b" ", 2)[1] for one in stalled]
+        assert answers.count(b"408") >= 10 and set(answers) <= {b"408", b"503"}  # the last ones found no room
+        assert status(server.port) == b"200"
+
+
+def test_a_body_that_comes_slowly_but_steadily_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "BODY_WITHIN", 2.0)
+    monkeypatch.setattr(guard, "SLOWEST", 10.0)
+    content = json.dumps({"frames": [{"stream": "a", "logits": [0, 1, 2, 3, 4]}]}).encode().ljust(100)
+    with small_server(within=60.0, most=12) as server:
+        with sockets.create_connection(("127.0.0.1", server.port), timeout=20) as one:
+            one.sendall(HEAD % len(content))
+            for k in range(0, 100, 10):
+                one.sendall(content[k : k + 10])
+                time.sleep(0.3)
+            assert one.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+def test_unfinished_bodies_are_bounded_in_all_and_small_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MOST_UNFINISHED", 0)
+    most = frame_lists.MOST_LOGITS
+    with small_server(within=60.0, most=20) as server, contextlib.ExitStack() as stack:
+        for _ in range(2):
+            half = stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=20))
+            half.sendall(HEAD % most + b" " * (most - 1))
+        until = time.monotonic() + 20
+        while server.service.unfinished < 2 * most - 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert status(server.port, HEAD % most + b" " * (most - 1)) == b"503"
+        small = b'{"frames": [{"stream": "a", "logits": [0, 1, 2, 3, 4]}]}'
+        assert status(server.port, HEAD % len(small) + small) == b"200"
+    assert server.service.unfinished == 0
 
 
 def test_more_streams_than_the_capacity_are_refused() -> None:
