@@ -20,10 +20,17 @@ MAX_NUMBERS = 100_001  # of logits or branches
 SHOWN = 64  # pixels of the picture that is kept for those who watch
 
 
+class TooManyPixels(Exception):
+    """A picture that is too large for where it was to be decoded, and not too large to be taken."""
+
+
 def frame_of(
-    header: Header, content: bytes | memoryview, prepare: Callable[[np.ndarray], np.ndarray] = lambda picture: picture
+    header: Header,
+    content: bytes | memoryview,
+    prepare: Callable[[np.ndarray], np.ndarray] = lambda picture: picture,
+    quick: int = MAX_PIXELS,
 ) -> tuple[Frame, np.ndarray | None]:
-    """The frame, and a small picture of it to be shown, where there is one."""
+    """The frame, and a small picture to be shown where there is one; `TooManyPixels` where it has more than `quick`."""
     kind, shown = header["kind"], None
     array: np.ndarray | None
     if kind == "missing":
@@ -31,7 +38,7 @@ def frame_of(
         if len(content):
             raise ValueError(f"a missing frame came with {len(content)} bytes, expected none")
     elif kind in ("picture", "raw"):
-        picture = decoded(content) if kind == "picture" else pixels(header, content)
+        picture = decoded(content, quick) if kind == "picture" else pixels(header, content)
         array, shown = prepare(picture), small(picture)
     else:
         array = numbers(header, content)
@@ -63,8 +70,8 @@ def _numbers_of(values: Any) -> np.ndarray | None:
     return content if np.abs(content).max() <= MAX_LOGIT else None
 
 
-def decoded(content: bytes | memoryview) -> np.ndarray:
-    """(H, W, 3) uint8 of a JPEG, PNG or WebP file, upright."""
+def decoded(content: bytes | memoryview, quick: int = MAX_PIXELS) -> np.ndarray:
+    """(H, W, 3) uint8 of a JPEG, PNG or WebP file, upright; `TooManyPixels` where it has more than `quick`."""
     kind = next((name for start, name in FORMATS.items() if bytes(content[: len(start)]) == start), None)
     if kind is None:
         raise ValueError(f"frame begins with {bytes(content[:4])!r}, expected a JPEG, PNG or WebP picture")
@@ -74,6 +81,8 @@ def decoded(content: bytes | memoryview) -> np.ndarray:
         picture = Image.open(io.BytesIO(content), formats=[kind])
     with picture:
         require_pixels("frame", *picture.size, MAX_PIXELS)
+        if math.prod(picture.size) > quick:
+            raise TooManyPixels
         with damage_named("frame", kind, MAX_PIXELS):
             picture.load()
             if kind == "JPEG":

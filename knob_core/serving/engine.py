@@ -66,9 +66,10 @@ class Limits:
     max_wait: float = 0.002  # s that the first frame of a batch waits for others
     grace: float = 60.0  # s that a stream's state is kept after its socket dropped
     idle: float = 600.0  # s without a frame after which a stream is forgotten
+    most_bytes: int = 256_000_000  # of the frames of all streams that wait, as they are kept: decoded
 
     def __post_init__(self) -> None:
-        for name in ("capacity", "queue", "max_batch"):
+        for name in ("capacity", "queue", "max_batch", "most_bytes"):
             whole_number(name, getattr(self, name), 1)
         for name in ("rate", "grace", "idle"):
             if not getattr(self, name) > 0:
@@ -105,7 +106,7 @@ class Engine:
         self.observe: Callable[[Batch], None] = lambda batch: None  # metrics
         self.streams: dict[str, ServedStream] = {}
         self._ready: deque[ServedStream] = deque()  # streams with waiting frames, in turn
-        self._count = 0  # frames that wait
+        self._count = self._bytes = 0  # frames that wait, and what they hold
         self.dropped = self.refused = 0  # frames, of all streams ever
         self._leaving: list[ServedStream] = []  # whose rows are to be given back
         self.lock = threading.Condition()  # of streams and queues; taken after the stepper's
@@ -183,15 +184,9 @@ class Engine:
         """The stream of this id, or a new one, which is not open yet; whether it may be in that group is checked."""
         stream = self.streams.get(id)
         if stream is None:
-            require_id("stream", id)
-        if group and (stream is None or group != stream.group):
+            return self._new_stream(id, group)
+        if group and group != stream.group:
             require_id("group", group)
-        if stream is None:
-            if self.stopping:
-                raise Full("the service is stopping")
-            if len(self.streams) >= self.limits.capacity:
-                raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
-            return ServedStream(id, group, self.policy, tokens=self.limits.burst)
         return stream
 
     def _entered(self, stream: ServedStream, group: str) -> ServedStream:
@@ -199,6 +194,17 @@ class Engine:
         stream.group = group or stream.group
         self.streams[stream.id] = stream
         return stream
+
+    def _new_stream(self, id: str, group: str = "") -> ServedStream:
+        """One that is not among the streams yet, where there is room."""
+        require_id("stream", id)
+        if group:
+            require_id("group", group)
+        if self.stopping:
+            raise Full("the service is stopping")
+        if len(self.streams) >= self.limits.capacity:
+            raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
+        return ServedStream(id, group, self.policy, tokens=self.limits.burst)
 
     def _hello(self, stream: ServedStream, again: list[int]) -> Hello:
         return {
@@ -222,6 +228,7 @@ class Engine:
         What came by HTTP is answered: nobody sends it again.
         """
         self._count -= len(stream.waiting)
+        self._bytes -= sum(bytes_of(item.frame) for item in stream.waiting)
         alone = [item for item in stream.waiting if item.sink is not None]
         stream.waiting.clear()
         stream.accepted, stream.lost = stream.taken, 0.0
@@ -241,13 +248,9 @@ class Engine:
         out: Delivery = []
         with self.lock:
             stream = self._stream(id, group)
-            try:
-                number = self._admitted(stream, frame, own=sink is not None)
-            except Refusal:
-                self.refused += 1
-                stream.refused += 1
-                raise
+            number = self._admitted(stream, frame, own=sink is not None)
             self._entered(stream, group)  # a refused frame opens no stream, and moves none
+            stream.tokens -= 1.0
             if len(stream.waiting) >= self.limits.queue:
                 out.append(self._dropped(stream))
             stream.accepted, stream.origin = number, "memory"
@@ -257,13 +260,27 @@ class Engine:
                 self._ready.append(stream)
             stream.waiting.append(Waiting(stream, frame, number, sink, time.monotonic()))
             self._count += 1
+            self._bytes += bytes_of(frame)
             if self._count == 1 or self._count >= min(self.limits.max_batch, len(self.streams)):
                 self.lock.notify()
         if out:
             self.deliver(out)
 
+    def require_admitted(self, id: str, frame: Frame, own: bool) -> None:
+        """Refuse a frame that is not decoded yet where `submit` would refuse it, whatever it shows."""
+        with self.lock:
+            self._admitted(self.streams.get(id) or self._new_stream(id), frame, own)
+
     def _admitted(self, stream: ServedStream, frame: Frame, own: bool) -> int:
-        """The frame's number, where it may wait."""
+        """The frame's number, where it may wait; `own`: it came without the stream's socket."""
+        try:
+            return self._number_of(stream, frame, own)
+        except Refusal:
+            self.refused += 1
+            stream.refused += 1
+            raise
+
+    def _number_of(self, stream: ServedStream, frame: Frame, own: bool) -> int:
         limits = self.limits
         self._note_seen(stream)
         if self.stopping:
@@ -290,13 +307,15 @@ class Engine:
             raise Refusal("rate", f"more than {limits.rate:g} frames/s came, which is the limit of one stream")
         if len(stream.waiting) >= limits.queue and (stream.policy == "refuse" or own):
             raise Refusal("full", f"{len(stream.waiting)} frames of this stream wait already")
-        stream.tokens -= 1.0
+        if self._bytes and self._bytes + bytes_of(frame) > limits.most_bytes:
+            raise Refusal("full", f"{self._bytes:,} bytes of frames wait already, at most {limits.most_bytes:,} may")
         return number
 
     def _dropped(self, stream: ServedStream) -> tuple[Sink, Reply]:
         """The oldest waiting frame gives way to a newer one; the next counts it as elapsed."""
         oldest = stream.waiting.popleft()
         self._count -= 1
+        self._bytes -= bytes_of(oldest.frame)
         self.dropped += 1
         stream.dropped += 1
         stream.lost += frames_of(oldest.frame)
@@ -369,6 +388,7 @@ class Engine:
                     stream.queued = True
                     self._ready.append(stream)
             self._count -= len(batch)
+            self._bytes -= sum(bytes_of(item.frame) for item in batch)
             return batch
 
     def _refused(self, item: Waiting, cause: str, code: Code = "model") -> tuple[Sink, Reply]:
@@ -447,6 +467,11 @@ class Engine:
                 done = 1
             if not done and self.stopping:
                 return
+
+
+def bytes_of(frame: Frame) -> int:
+    """What it holds; of one that is not decoded yet nothing is known."""
+    return 0 if frame.content is None else frame.content.nbytes
 
 
 def closing(id: str, frame: int, cause: str, code: int = RESTART) -> Closing:

@@ -60,7 +60,7 @@ def build(service: Service) -> Starlette:
             yield
         finally:
             await asyncio.to_thread(service.drain)
-            service.pool.shutdown(wait=False, cancel_futures=True)
+            service.pictures.close()
             service.lists.close()
 
     errors: Any = dict.fromkeys((404, 405), _problem)

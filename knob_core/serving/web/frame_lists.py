@@ -69,7 +69,7 @@ async def stepped(service: Service, listed: list[Listed]) -> list[Any]:
         if place % AT_ONCE == AT_ONCE - 1:
             await asyncio.sleep(0)
         try:
-            frame, picture = (given, None) if isinstance(given, Frame) else await service.frame(*given)
+            frame, picture = (given, None) if isinstance(given, Frame) else await service.frame(id, *given)
             await service.recall(id)
             replies.append(submitted(service, id, frame, picture, group))
         except ValueError as error:

@@ -29,7 +29,7 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Respo
     if kind == "application/json":
         frame, picture = decode.of_logits(parsed(content)), None
     elif kind in PICTURES:
-        frame, picture = await service.frame(*unpack(content))
+        frame, picture = await service.frame(id, *unpack(content))
     else:
         cause = f"Content-Type is {kind[:80]!r}, expected application/json, {', '.join(PICTURES)}"
         return JSONResponse({"error": cause}, 415)

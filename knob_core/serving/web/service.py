@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from knob_core.serving.engine import Engine
 from knob_core.serving.knob_control import Change
 from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import Frame, Header, KnobChange, KnobState, StreamInfo
+from knob_core.serving.web.decoders import Decoders
 from knob_core.serving.web.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Service:
     access: Access = field(default_factory=Access)
     max_frame: int = 2_000_000  # bytes of one frame
     max_text: int = 1_000_000  # characters of a frame in JSON, however many classes there are
-    decoders: int = 2  # threads that decode pictures
+    decoders: int = 2  # threads that decode pictures, and as many for large ones
     started: float = field(default_factory=time.time)
     problems: dict[str, str] = field(default_factory=dict)  # what is wrong now, by subject
     maintenance: Maintenance | None = None
@@ -61,7 +62,7 @@ class Service:
         self.engine.say_goodbye("the service stops; connect again")
 
     def __post_init__(self) -> None:
-        self.pool = ThreadPoolExecutor(self.decoders, "knob decoder")
+        self.pictures = Decoders(self.decoders)
         self.lists = OneAtATime()
 
     def text_limit(self) -> int:
@@ -70,12 +71,20 @@ class Service:
         most = MAX_NUMBERS if backbone.num_classes is None else backbone.num_classes
         return min(self.max_text, BESIDE_NUMBERS + PER_NUMBER * (most if backbone.single_branch else 0))
 
-    async def frame(self, header: Header, content: bytes | memoryview) -> tuple[Frame, np.ndarray | None]:
-        """A frame and its small picture, decoded beside the event loop where that takes long."""
+    async def frame(
+        self, id: str, header: Header, content: bytes | memoryview, own: bool = True
+    ) -> tuple[Frame, np.ndarray | None]:
+        """A frame of a stream and its small picture, decoded beside the event loop where that takes long.
+
+        `own`: it came without the stream's socket. Refused where it could not be taken anyway.
+        """
         prepare = self.engine.stepper.backbone.prepare
         if header["kind"] != "picture" and len(content) <= INLINE:
             return frame_of(header, content, prepare)
-        return await asyncio.get_running_loop().run_in_executor(self.pool, frame_of, header, content, prepare)
+        kind = header["kind"] if header["kind"] in ("picture", "raw") else "missing"  # what numbers hold is seen later
+        unread = Frame(kind, None, header.get("number"), header.get("elapsed"), header.get("time"))
+        admit = functools.partial(self.engine.require_admitted, id, unread, own)
+        return await self.pictures.run(id, admit, header, content, prepare)
 
     # What concerns more than this process where several services share the streams: `knob_core.serving.on_ray`
 

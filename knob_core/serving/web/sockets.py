@@ -131,7 +131,7 @@ async def _receive(service: Service, socket: WebSocket, id: str, connection: Con
                     return
                 header, body = unpack(content)
                 number = header.get("number")
-                frame, picture = await service.frame(header, body)
+                frame, picture = await service.frame(id, header, body, own=False)
             number = frame.number
             service.engine.submit(id, frame, picture=picture)
             bad = 0

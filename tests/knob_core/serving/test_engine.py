@@ -612,3 +612,54 @@ def test_a_frame_of_which_the_model_makes_a_huge_logit_is_refused_alone(branches
     assert [client.told[-1]["type"] for client in clients] == ["answer", "refused", "answer"]
     assert clients[1].told[-1]["cause"] == "the model gave the logit -2e+100, expected at most 1e+100 in size"
     assert clients[1].told[-1]["code"] == "model"
+
+
+def test_what_waiting_frames_hold_is_bounded_in_all() -> None:
+    """Whichever way they stop waiting."""
+    mean = wrap.classifier(lambda frames: np.asarray(frames, np.float64).reshape(len(frames), -1)[:, :K])
+    served = Engine(mean, None, Limits(rate=1e9, queue=2, max_batch=2, most_bytes=100))
+    frame = Frame("raw", np.zeros((2, 5, 3), np.uint8))  # 30 bytes
+    clients = [Client(served, name, policy="newest") for name in "abcd"]
+
+    def taken() -> list[str]:
+        found = []
+        for client in clients:
+            try:
+                served.submit(client.id, frame)
+                found.append(client.id)
+            except Refusal as error:
+                assert error.code == "full" and "90 bytes of frames wait already, at most 100 may" in str(error)
+        return found
+
+    assert taken() == ["a", "b", "c"] and served.refused == 1
+    assert served.step_waiting() == 2 and taken() == ["a", "b"]
+    served.part("c", clients[2].sink)
+    assert taken() == ["a"]
+    served.forget("a")
+    served.forget("b")
+    assert taken() == ["a", "b", "c"]
+    while served.step_waiting():
+        pass
+    served.submit("d", Frame("raw", np.zeros((10, 10, 3), np.uint8)))  # alone a larger one is taken
+    assert served._bytes == 300
+
+
+def test_a_frame_that_is_not_decoded_is_refused_as_it_would_be_then() -> None:
+    served = engine(limits={"rate": 1.0, "capacity": 1})
+    unread = Frame("missing", None)
+    served.require_admitted("a", unread, own=True)
+    assert not served.streams and not served.refused
+    client = Client(served, "a")
+    served.require_admitted("a", unread, own=False)
+    served.submit("a", logits(np.random.default_rng(0), number=5), None)
+    for stub, own, code in (
+        (unread, False, "rate"),
+        (unread, True, "order"),
+        (Frame("missing", None, 5), False, "order"),
+    ):
+        with pytest.raises(Refusal) as refused:
+            served.require_admitted("a", stub, own)
+        assert refused.value.code == code
+    with pytest.raises(Full):
+        served.require_admitted("b", unread, own=True)
+    assert served.refused == 3 and served.streams["a"].refused == 3 and len(client.told) == 1

@@ -416,12 +416,11 @@ def test_connections_that_send_no_request_are_closed_and_room_returns() -> None:
         assert stream.step(np.arange(5.0))["frame"] == 2  # its socket said nothing all the while
 
 
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 HEAD = b"POST /v1/frames HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 
 
-def status(
-    port: int, request: bytes = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-) -> bytes:
+def status(port: int, request: bytes = HEALTH) -> bytes:
     """Of the response to a request's bytes; the connection is closed after it."""
     with sockets.create_connection(("127.0.0.1", port), timeout=20) as asking:
         asking.sendall(request)
@@ -445,13 +444,13 @@ def test_a_body_that_comes_slowly_but_steadily_is_taken(monkeypatch: pytest.Monk
     monkeypatch.setattr(guard, "BODY_WITHIN", 2.0)
     monkeypatch.setattr(guard, "SLOWEST", 10.0)
     content = json.dumps({"frames": [{"stream": "a", "logits": [0, 1, 2, 3, 4]}]}).encode().ljust(100)
-    with small_server(within=60.0, most=12) as server:
-        with sockets.create_connection(("127.0.0.1", server.port), timeout=20) as one:
-            one.sendall(HEAD % len(content))
-            for k in range(0, 100, 10):
-                one.sendall(content[k : k + 10])
-                time.sleep(0.3)
-            assert one.recv(1000).startswith(b"HTTP/1.1 200")
+    with small_server(within=60.0, most=12) as server, contextlib.ExitStack() as stack:
+        one = stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=20))
+        one.sendall(HEAD % len(content))
+        for k in range(0, 100, 10):
+            one.sendall(content[k : k + 10])
+            time.sleep(0.3)
+        assert one.recv(1000).startswith(b"HTTP/1.1 200")
 
 
 def test_unfinished_bodies_are_bounded_in_all_and_small_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
