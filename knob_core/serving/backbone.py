@@ -89,7 +89,7 @@ class Backbone:
             except Exception as error:
                 log.exception("the model failed on %d frames", len(places))
                 for place in places:
-                    causes[place] = f"the model failed: {type(error).__name__}: {str(error)[:200]}"
+                    causes[place] = f"the model failed: {type(error).__name__}; the service's log says more"
         if self.num_classes is None and found:
             self.num_classes = found[0][1].z_static.shape[1]
         classes = self.num_classes

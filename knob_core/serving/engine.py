@@ -357,7 +357,7 @@ class Engine:
             return self.stepper.step(items, self.knobs.table)
         except Exception as error:
             log.exception("a batch of %d frames failed", len(items))
-            cause = f"the batch failed: {type(error).__name__}: {str(error)[:200]}"
+            cause = f"the batch failed: {type(error).__name__}; the service's log says more"
             return Batch([], [(item, cause) for item in items], 0.0, 0.0, 0.0)
 
     def _gather(self, wait: float) -> list[Waiting]:

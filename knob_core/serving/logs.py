@@ -25,7 +25,8 @@ def to_stderr(level: str = "info") -> None:
     """All of ours and the web server's from now on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name, lowest in (("knob_core", level), ("uvicorn", "debug" if level == "debug" else "warning")):
+    others = "info" if level == "debug" else "warning"  # at debug they write every handshake, with its token
+    for name, lowest in (("knob_core", level), ("uvicorn", others), ("websockets", others)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(lowest.upper())

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from knob_core.serving.engine import Engine
-from knob_core.serving.settings_watch import SettingsWatch
-from knob_core.serving.snapshots import without_folder
+from knob_core.serving.settings_watch import SettingsWatch, without_folders
 
 TICK = 0.5  # s
 log = logging.getLogger(__name__)
@@ -114,5 +113,5 @@ class Maintenance:
             self.failed += 1
             if "snapshot" not in self.problems:
                 log.error("no snapshot could be written", extra={"cause": str(error)})
-            self.problems["snapshot"] = f"no snapshot could be written: {without_folder(str(error), store.folder)}"
+            self.problems["snapshot"] = f"no snapshot could be written: {without_folders(error)}"
             return False

@@ -5,10 +5,19 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from knob_core import files
 from knob_core import settings as settings_file
 from knob_core.serving.knob_control import KnobControl
 
 log = logging.getLogger(__name__)
+
+
+def without_folders(error: Exception, path: Path | None = None) -> str:
+    """What an error says, for clients: of a file of the server no more than its name."""
+    text = str(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        text = files.CAUSES.get(error.errno) or error.strerror or type(error).__name__
+    return text if path is None else text.replace(str(path), path.name)
 
 
 class SettingsWatch:
@@ -35,7 +44,7 @@ class SettingsWatch:
             self.problems.pop("settings", None)
         except (ValueError, OSError) as error:
             log.error("the settings file was not taken", extra={"cause": str(error)})
-            self.problems["settings"] = f"{self.path.name} was not taken: {error}"
+            self.problems["settings"] = f"{self.path.name} was not taken: {without_folders(error, self.path)}"
         return True
 
     def _read_stamp(self) -> tuple[int, int] | None:

@@ -129,7 +129,7 @@ class Stepper:
             except Exception as error:  # these streams stay as they were, and their clients are told
                 log.exception("%d frames could not be stepped", len(members))
                 for k in members:
-                    causes[places[k]] = f"the step failed: {type(error).__name__}: {str(error)[:200]}"
+                    causes[places[k]] = f"the step failed: {type(error).__name__}; the service's log says more"
                 continue
             self._rows.write(rows[index], new)
             for item, knobs in zip(mine, acting, strict=True):

@@ -19,7 +19,7 @@ from typing import Any
 from knob_core import files
 from knob_core.serving.knob_control import Change, Conflict, KnobControl, table_from_json
 from knob_core.serving.messages import parsed
-from knob_core.serving.settings_watch import SettingsWatch
+from knob_core.serving.settings_watch import SettingsWatch, without_folders
 
 BEAT = 1.0  # s that a replica waits at most
 SILENT = 5.0  # s after which a replica that does not come back is gone
@@ -113,7 +113,7 @@ class Hub:
         except OSError as error:  # a turn that a restart would forget is none
             self.knobs.restore(before)
             self.knobs.log.pop()
-            return {"status": 503, "error": f"the knobs could not be saved: {error}"}
+            return {"status": 503, "error": f"the knobs could not be saved: {without_folders(error)}"}
         await self._broadcast(table.revision)
         return {"knobs": table.to_json()}
 
@@ -125,7 +125,7 @@ class Hub:
                 try:
                     self._save()
                 except OSError as error:
-                    self.problems["knobs"] = f"the knobs could not be saved: {error}"
+                    self.problems["knobs"] = f"the knobs could not be saved: {without_folders(error)}"
                 await self._broadcast(self.knobs.table.revision)
 
     async def _broadcast(self, revision: int) -> None:
@@ -143,7 +143,7 @@ class Hub:
             return None
         except (ValueError, KeyError, TypeError, OSError) as error:
             log.error("the saved knobs do not fit", extra={"cause": str(error)})
-            self.problems["knobs"] = f"{self._path.name} does not fit, the knobs start anew: {error}"
+            self.problems["knobs"] = f"{self._path.name} does not fit, the knobs start anew: {without_folders(error)}"
             return None
 
     def _save(self) -> None:

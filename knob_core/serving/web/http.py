@@ -165,5 +165,5 @@ async def alive(request: Request, service: Service, caller: Caller) -> Response:
 
 async def readiness(request: Request, service: Service, caller: Caller) -> Response:
     if service.ready and not service.draining:
-        return JSONResponse({"ready": True, "problems": service.problems})
+        return JSONResponse({"ready": True, "problems": bool(service.problems)})  # anybody asks
     return JSONResponse({"error": "the service is stopping" if service.draining else "the service is starting"}, 503)
