@@ -42,12 +42,35 @@ def engine_of(given: argparse.Namespace) -> Engine:
         import torch
 
         torch.set_num_threads(given.threads)
+    if given.device != "auto":
+        require_device(given.device)
     model = models.load(given.model, given.device)
     settings = settings_file.load(given.settings) if given.settings else None
     limits = Limits(**{name: getattr(given, name) for name in LIMITS})
     return Engine(
         model.source, settings, limits, name=model.name, classes=model.classes, policy=given.policy, slew=given.slew
     )
+
+
+def require_device(name: str) -> None:
+    """Refuse one that torch does not know, or that is not here."""
+    import torch
+
+    from knob_core import devices
+
+    try:
+        torch.zeros(1, device=devices.pick(name)).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        said = str(error).partition("\n")[0][:100]
+        raise ValueError(f"--device is {name[:80]!r}, expected auto, cpu, or one that is here ({said})") from None
+
+
+def require_folder(path: Path) -> None:
+    """Make the folder of --state, or say why there can be none."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--state is {path}, expected a folder, or one that can be made: {error.strerror}") from None
 
 
 def equip(service: Service, store: Store | None, every: float, settings: Path | None) -> None:

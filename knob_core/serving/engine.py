@@ -8,6 +8,7 @@ bounded per stream: where a queue is full, the newest frames win or the new one 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -72,8 +73,8 @@ class Limits:
         for name in ("capacity", "queue", "max_batch", "most_bytes"):
             whole_number(name, getattr(self, name), 1)
         for name in ("rate", "grace", "idle"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number > 0")
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a finite number > 0")
         if not 0 <= self.max_wait <= 1:
             raise ValueError(f"max_wait is {self.max_wait!r}, expected a number of seconds in [0, 1]")
 

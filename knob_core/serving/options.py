@@ -9,6 +9,7 @@ from typing import Any
 
 from knob_core.serving import access
 from knob_core.serving.engine import Limits
+from knob_core.serving.ranges import Range, positive, whole
 from knob_core.serving.served_stream import POLICIES
 
 HOST, PORT = "127.0.0.1", 8600
@@ -24,32 +25,47 @@ def parser() -> argparse.ArgumentParser:
     )
     add("model", nargs="?", default="knob-ode-s0", help=f"{kinds}; default: %(default)s")
     add("--host", default=HOST, help="address to listen on; any but this machine's own needs tokens")
-    add("--port", type=int, default=PORT, help="default: %(default)s; 0: any free one")
+    add("--port", type=whole(0, 65_535), default=PORT, help="default: %(default)s; 0: any free one")
     add("--settings", type=Path, help="settings file of the console")
     add("--tokens", type=Path, help=f"file with lines `role name token`; else the variable {access.VARIABLE}")
     add("--allow-host", action="append", default=[], metavar="NAME", help="a name under which the service is reached")
     add("--allow-origin", action="append", default=[], metavar="ORIGIN", help="a web page's origin, https://...")
     add("--policy", choices=POLICIES, default="newest", help="what a full queue does; default: %(default)s")
-    add("--slew", type=float, help="largest change of the knobs' logarithm per frame")
-    add("--capacity", type=int, default=limits.capacity, help="streams; default: %(default)s")
-    add("--queue", type=int, default=limits.queue, help="frames of a stream that may wait; default: %(default)s")
-    add("--rate", type=float, default=limits.rate, help="frames/s of a stream; default: %(default)s")
-    add("--max-batch", type=int, default=limits.max_batch, help="frames of one batch; default: %(default)s")
-    add("--max-wait", type=float, default=limits.max_wait, help="s that a batch waits; default: %(default)s")
-    add("--grace", type=float, default=limits.grace, help="s that a dropped stream is kept; default: %(default)s")
-    add("--idle", type=float, default=limits.idle, help="s without a frame; default: %(default)s")
-    add("--max-frame", type=int, default=2_000_000, help="bytes of a frame; default: %(default)s")
+    add("--slew", type=positive(), help="largest change of the knobs' logarithm per frame")
+    add("--capacity", type=whole(1, 1_000_000), default=limits.capacity, help="streams; default: %(default)s")
+    add(
+        "--queue",
+        type=whole(1, 1_000_000),
+        default=limits.queue,
+        help="frames of a stream that may wait; default: %(default)s",
+    )
+    add("--rate", type=positive(), default=limits.rate, help="frames/s of a stream; default: %(default)s")
+    add(
+        "--max-batch",
+        type=whole(1, 1_000_000),
+        default=limits.max_batch,
+        help="frames of one batch; default: %(default)s",
+    )
+    add(
+        "--max-wait",
+        type=Range(float, 0.0, 1.0),
+        default=limits.max_wait,
+        help="s that a batch waits; default: %(default)s",
+    )
+    add("--grace", type=positive(), default=limits.grace, help="s that a dropped stream is kept; default: %(default)s")
+    add("--idle", type=positive(), default=limits.idle, help="s without a frame; default: %(default)s")
+    add("--max-frame", type=whole(1), default=2_000_000, help="bytes of a frame; default: %(default)s")
     add("--state", type=Path, help="folder for snapshots, from which a restart goes on; default: none are kept")
-    add("--snapshot-every", type=float, default=10.0, metavar="S", help="seconds; default: %(default)s")
+    add("--snapshot-every", type=positive(), default=10.0, metavar="S", help="seconds; default: %(default)s")
     add("--tls-cert", help="file of a certificate; with --tls-key, https and wss")
     add("--tls-key", help="file of its key")
     add("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     add("--device", default="auto", help="of the model; default: %(default)s")
-    add("--threads", type=int, help="of the model; default: torch's own")
+    add("--threads", type=whole(1, 1024), help="of the model; default: torch's own")
     add("--ray", action="store_true", help="on Ray Serve, with several replicas; needs the extra `ray`, and --state")
-    add("--replicas", type=int, default=2, help="of the model, with --ray; default: %(default)s")
-    add("--cpus", type=float, default=1.0, help="that --ray keeps for each replica; default: %(default)s")
-    add("--gpus", type=float, default=0.0, help="that --ray keeps for each replica; default: %(default)s")
+    add("--replicas", type=whole(1, 10_000), default=2, help="of the model, with --ray; default: %(default)s")
+    add("--cpus", type=Range(float, 0.0), default=1.0, help="that --ray keeps for each replica; default: %(default)s")
+    add("--gpus", type=Range(float, 0.0), default=0.0, help="that --ray keeps for each replica; default: %(default)s")
     return found
 
 
@@ -79,6 +95,8 @@ def _checked(name: str, action: argparse.Action, value: Any) -> Any:
     kind: Any = action.type or str
     try:
         found = kind(value)
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(f"{name} {error}") from None
     except (TypeError, ValueError):
         raise ValueError(f"{name} is {value!r}, expected {kind.__name__}") from None
     if action.choices is not None and found not in action.choices:

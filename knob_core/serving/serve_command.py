@@ -38,6 +38,8 @@ def run(given: argparse.Namespace) -> int:
     from knob_core.serving.web.service import Service
 
     access = assembly.access_of(given)
+    if given.state is not None:
+        assembly.require_folder(given.state)
     engine = assembly.engine_of(given)
     service = Service(engine, access, max_frame=given.max_frame)
     store = Snapshot(engine, given.state) if given.state is not None else None
