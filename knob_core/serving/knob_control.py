@@ -22,6 +22,7 @@ from knob_core.settings import Settings
 
 NAMES = tuple(entry.name for entry in fields(Settings))
 KEPT = 1000  # revisions that can be gone back to, and lines of the log
+KEPT_SCOPES = 200_000  # groups and streams in all revisions that are kept, or many large tables would fill the memory
 MOST_SCOPES = 10_000  # groups and streams with knobs of their own
 log = logging.getLogger(__name__)
 
@@ -134,6 +135,7 @@ class KnobControl:
         self._lock = threading.Lock()
         self.table = KnobTable(1, base, {}, {})
         self._past: OrderedDict[int, KnobTable] = OrderedDict({1: self.table})
+        self._past_scopes = 0  # groups and streams in them
         self.log: deque[KnobChange] = deque(maxlen=KEPT)
 
     def turn(
@@ -186,6 +188,7 @@ class KnobControl:
         with self._lock:
             self.table = table
             self._past = OrderedDict({table.revision: table})
+            self._past_scopes = len(table.groups) + len(table.streams)
 
     def _set(
         self, base: Settings, groups: dict[str, Any], streams: dict[str, Any], by: str, scope: str,
@@ -198,8 +201,10 @@ class KnobControl:
             raise ValueError(f"{MOST_SCOPES:,} groups and streams have knobs of their own already: take some back")
         table = KnobTable(old.revision + 1, base, groups, streams)
         self._past[table.revision] = table
-        while len(self._past) > KEPT:
-            self._past.popitem(last=False)
+        self._past_scopes += len(groups) + len(streams)
+        while len(self._past) > KEPT or (self._past_scopes > KEPT_SCOPES and len(self._past) > 2):
+            _, oldest = self._past.popitem(last=False)
+            self._past_scopes -= len(oldest.groups) + len(oldest.streams)
         self.log.append(
             {"revision": table.revision, "time": time.time(), "by": by, "scope": scope, "changes": as_json(changes)}
         )

@@ -12,6 +12,7 @@ import math
 import numbers
 import re
 import struct
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -281,8 +282,16 @@ def _int(text: str) -> int:
     return int(text)
 
 
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{_short(twice)} stands in one object twice")
+    return table
+
+
 # Made once: a message has a header of some fifty bytes.
-_JSON = json.JSONDecoder(parse_constant=_no_constant, parse_int=_int)
+_JSON = json.JSONDecoder(parse_constant=_no_constant, parse_int=_int, object_pairs_hook=_table)
 _TEXT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 

@@ -26,6 +26,7 @@ class SettingsWatch:
     def __init__(self, path: Path, problems: dict[str, str]) -> None:
         self.path, self.problems = path, problems
         self._stamp = self._read_stamp()
+        self._gone = f"{path.name} cannot be found any more, the knobs stay"
 
     def reload_if_edited_since(self, moment: float, knobs: KnobControl) -> None:
         """Turn the knobs, where the file is newer than a Unix time."""
@@ -36,7 +37,12 @@ class SettingsWatch:
     def reload(self, knobs: KnobControl) -> bool:
         """Turn the knobs, where the file changed; whether it did. A bad file is reported, and the knobs stay."""
         stamp = self._read_stamp()
-        if stamp is None or stamp == self._stamp:
+        if stamp is None:
+            self.problems["settings"] = self._gone
+            return False
+        if self.problems.get("settings") == self._gone:
+            del self.problems["settings"]
+        if stamp == self._stamp:
             return False
         self._stamp = stamp
         try:

@@ -107,7 +107,9 @@ async def turn(request: Request, service: Service, caller: Caller) -> Response:
         if request.method == "PUT":
             changes = settings_file.as_dict(settings_file.Settings(**changes))
     scope = _scope(request)
-    clear = _switch(request, "clear") and not scope
+    clear = _switch(request, "clear")
+    if clear and scope:
+        raise ValueError("clear is true, expected false for one group or stream: DELETE takes its own knobs back")
     given = {"changes": changes, "whole": request.method == "PUT", "clear": clear, "if_revision": revision, **scope}
     return JSONResponse(await service.change_knobs(Change("turn", given), caller.name))
 

@@ -152,6 +152,38 @@ def test_a_switch_that_is_neither_true_nor_false_is_refused(method: str, path: s
         assert Service(service.url).knobs() == before
 
 
+def refusal(url: str, method: str, content: str) -> tuple[int, str]:
+    """(status, cause)"""
+    request = urllib.request.Request(url, content.encode(), {"Content-Type": "application/json"}, method=method)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    return refused.value.code, json.load(refused.value)["error"]
+
+
+def test_names_that_stand_twice_are_refused() -> None:
+    twice = {
+        ("PATCH", "/v1/knobs"): ("zeta", '{"zeta": 1.5, "omega_n": 0.1, "zeta": 0.5}'),
+        ("POST", "/v1/knobs/revert"): ("revision", '{"revision": 1, "revision": 1}'),
+        ("POST", "/v1/streams/a/frames"): ("logits", '{"logits": [0, 1], "logits": [1, 0]}'),
+        ("POST", "/v1/frames"): ("stream", '{"frames": [{"stream": "a", "stream": "b", "logits": [0, 1]}]}'),
+    }
+    with running() as service:
+        before = Service(service.url).knobs()
+        for (method, path), (name, content) in twice.items():
+            cause = f"message is not JSON ('{name}' stands in one object twice)"
+            assert refusal(service.url + path, method, content) == (400, cause)
+        assert Service(service.url).knobs() == before and not service.engine.streams
+
+
+def test_only_a_turn_for_all_clears() -> None:
+    with running() as service:
+        Service(service.url).turn(stream="a", zeta=1.5)
+        for scope in ("groups/north", "streams/a"):
+            told = refusal(f"{service.url}/v1/knobs/{scope}?clear=true", "PATCH", '{"zeta": 0.5}')
+            assert told[0] == 400 and told[1].startswith("clear is true, expected false for one group or stream")
+        assert Service(service.url).knobs()["streams"] == {"a": {"zeta": 1.5}}
+
+
 def test_a_client_that_never_sends_a_frame_is_closed() -> None:
     with running() as service, connect(address(service, "a")) as socket:
         socket.recv()

@@ -290,6 +290,13 @@ def test_a_settings_file_of_the_console_is_accepted_and_followed(tmp_path: Any) 
         path.write_text(to_toml(Settings(zeta=0.4)))
         service.maintenance.tick()
         assert client.knobs()["all"]["zeta"] == 0.4 and not client.about()["problems"]
+        path.rename(tmp_path / "elsewhere.toml")
+        service.maintenance.tick()
+        assert "knob.toml cannot be found any more" in client.about()["problems"]["settings"]
+        client.turn(zeta=0.6)
+        (tmp_path / "elsewhere.toml").rename(path)
+        service.maintenance.tick()
+        assert client.knobs()["all"]["zeta"] == 0.6 and not client.about()["problems"]
 
 
 TOKENS = {
