@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from knob_core import checkpoint, data, methods, models
+from knob_core.folder_lock import locked
 from knob_core.library import result_tables
 from train import commands
 from train.measuring import branch_outputs
@@ -27,7 +28,6 @@ from train.training.batches import Loader
 from train.training.encodings import Encodings
 from train.training.progress_bar import Progress
 from train.training.recipes import MIN_WIDTH, RECIPES, Recipe, as_dict, check, override
-from train.training.run_lock import locked
 
 SEEDS = (0, 1, 2)
 WARM_ENTRIES = (
@@ -78,7 +78,7 @@ class Workplace:
 
     def alone_in(self, folder: Path, wait: bool = False) -> AbstractContextManager[None]:
         """The lock on a run's folder, held by the first of the run's processes."""
-        return locked(folder, wait) if self.rank == 0 else nullcontext()
+        return locked(folder, "trains in", "--runs", wait) if self.rank == 0 else nullcontext()
 
 
 def fit(

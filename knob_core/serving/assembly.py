@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from knob_core import settings as settings_file
 from knob_core import wrap
+from knob_core.folder_lock import locked
 from knob_core.serving import access, models
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.maintenance import Maintenance, Store
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from knob_core.serving.web.service import Service
 
 SIZE = (32, 32)  # of a blank picture, where the model does not say its own
+log = logging.getLogger(__name__)
 LIMITS = ("capacity", "queue", "rate", "max_batch", "max_wait", "grace", "idle")
 
 
@@ -65,12 +73,37 @@ def require_device(name: str) -> None:
         raise ValueError(f"--device is {name[:80]!r}, expected auto, cpu, or one that is here ({said})") from None
 
 
-def require_folder(path: Path) -> None:
-    """Make the folder of --state, or say why there can be none."""
+@contextmanager
+def folder_held(path: Path) -> Iterator[None]:
+    """The folder of --state, made where there is none, for this process alone."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"--state is {path}, expected a folder, or one that can be made: {error.strerror}") from None
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(path, "serves from", "--state"))
+        except OSError as error:
+            if error.errno is None:  # another process has it
+                raise
+            log.warning("the folder of --state is not locked", extra={"cause": error.strerror})  # as on a full disk
+        yield
+
+
+def require_free(host: str, port: int) -> None:
+    """Refuse a port that is taken, before anything is loaded; uvicorn finds out after the start only."""
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in found:
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
+            if family == socket.AF_INET6:
+                trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, True)
+            try:
+                trial.bind(address)
+            except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    continue  # as of an address without a network: the server knows better
+                raise ValueError(f"--port is {port}, expected one that is free on {host}: {error.strerror}") from None
 
 
 def equip(service: Service, store: Store | None, every: float, settings: Path | None) -> None:

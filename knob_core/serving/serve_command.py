@@ -29,6 +29,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(given: argparse.Namespace) -> int:
+    from knob_core.serving import assembly
+
+    access = assembly.access_of(given)
+    assembly.require_free(given.host, given.port)
+    with assembly.folder_held(given.state) if given.state is not None else contextlib.nullcontext():
+        return _run(given, access)
+
+
+def _run(given: argparse.Namespace, access: Any) -> int:
     import uvicorn
 
     from knob_core.serving import assembly, logs
@@ -37,9 +46,6 @@ def run(given: argparse.Namespace) -> int:
     from knob_core.serving.web.frame_budget import FrameBudget
     from knob_core.serving.web.service import Service
 
-    access = assembly.access_of(given)
-    if given.state is not None:
-        assembly.require_folder(given.state)
     engine = assembly.engine_of(given)
     service = Service(engine, access, max_frame=given.max_frame)
     store = Snapshot(engine, given.state) if given.state is not None else None

@@ -20,10 +20,10 @@ import tiny_run
 import torch
 from safetensors.torch import load_file
 
-from knob_core import checkpoint, models
+from knob_core import checkpoint, folder_lock, models
 from knob_core.methods import GATED
 from train import commands, fit
-from train.training import loop, run_lock, saved_state
+from train.training import loop, saved_state
 
 State = dict[str, torch.Tensor]
 
@@ -237,8 +237,8 @@ def test_two_processes_do_not_train_one_run(tmp_path: Path) -> None:
 
 
 def test_a_second_process_waits_for_the_encoder(tmp_path: Path) -> None:
-    with run_lock.locked(tmp_path):
-        pid = in_a_child(lambda: run_lock.locked(tmp_path, wait=True).__enter__())
+    with folder_lock.locked(tmp_path, "trains in", "--runs"):
+        pid = in_a_child(lambda: folder_lock.locked(tmp_path, "trains in", "--runs", wait=True).__enter__())
         time.sleep(0.2)
         assert os.waitpid(pid, os.WNOHANG) == (0, 0)
     assert os.waitpid(pid, 0)[1] == 0

@@ -6,6 +6,8 @@ import asyncio
 import errno
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors import safe_open
-from services import Process, logits, running
+from services import ROOT, Process, logits, running
 
 from knob_core import settings, wrap
 from knob_core.client import AsyncStream, Service, ServiceError, Stream
@@ -470,3 +472,28 @@ def test_an_edit_of_the_settings_file_just_before_the_end_is_in_the_last_snapsho
     file.write_text(settings.to_toml(Settings(omega_n=0.125)))
     kept.stop()
     assert snapshots.read(tmp_path / snapshots.NAME)[1]["knobs"]["all"]["omega_n"] == 0.125
+
+
+def started(*arguments: str) -> tuple[int, str]:
+    """(exit code, last line) of a service that is expected to end at once."""
+    command = [sys.executable, "-m", "knob_core.serving", "logits:5", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    return done.returncode, done.stderr.splitlines()[-1]
+
+
+def test_two_services_do_not_share_a_folder_or_a_port(tmp_path: Path) -> None:
+    state, other = tmp_path / "state", tmp_path / "other"
+    process = Process("logits:5", "--state", str(state))
+    try:
+        assert started("--state", str(state), "--port", "0") == (
+            2, f"knob serve: process {process.process.pid} serves from {state}; wait for it, or choose another --state",
+        )  # fmt: skip
+        assert started("--state", str(other), "--port", str(process.port)) == (
+            2, f"knob serve: --port is {process.port}, expected one that is free on 127.0.0.1: Address already in use",
+        )  # fmt: skip
+        assert not other.exists()
+        process.kill()  # which leaves no lock behind
+        process.start()
+    finally:
+        process.stop()

@@ -1,4 +1,4 @@
-"""A lock on a run's folder: two processes that train the same run would mix their files.
+"""A lock on a folder: two processes that train the same run, or serve from the same snapshots, would mix their files.
 
 The kernel holds it (flock), so it ends with its process, however that ends. Where there is no flock (Windows), there is
 no lock.
@@ -20,8 +20,11 @@ FILE = ".lock"
 
 
 @contextmanager
-def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Hold the folder in this block. Where another process has it: wait, or raise an OSError that names the process."""
+def locked(folder: Path, does: str, option: str, wait: bool = False) -> Iterator[None]:
+    """Hold the folder in this block. Where another process has it: wait, or raise an OSError that names the process.
+
+    `does`: what the holder does in it; `option`: with which another one is chosen.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE).open("a+", encoding="ascii") as file:
         if fcntl is not None:
@@ -29,9 +32,9 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
-                other = f"process {file.read().strip() or 'unknown'} trains in {folder}"
+                other = f"process {file.read().strip() or 'unknown'} {does} {folder}"
                 if not wait:
-                    raise OSError(f"{other}; wait for it, or choose another --runs") from None
+                    raise OSError(f"{other}; wait for it, or choose another {option}") from None
                 print(f"waiting: {other}", flush=True)
                 fcntl.flock(file, fcntl.LOCK_EX)
             file.truncate(0)
