@@ -1,14 +1,16 @@
 """A trained model in one file: safetensors with a readable header, never pickle.
 
-The header is one JSON object: format, method, width, num_classes, the size of its pictures where it is not 32, the
-weights of attentive memory where they were fitted, the form of Reset Mode where it is not the literal one, and what the
-trainer added (data, recipe, seed, metrics).
+The header is one JSON object: format, method, width, num_classes, the SHA-256 of the tensors, the size of its pictures
+where it is not 32, the weights of attentive memory where they were fitted, the form of Reset Mode where it is not the
+literal one, and what the trainer added (data, recipe, seed, metrics).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,17 @@ from knob_core.data import CLASSES
 from knob_core.memories import Attentive
 
 FORMAT = "knob-checkpoint-1"
+DIGEST = "tensors_sha256"  # its entry in the header; files without it came before it
+MOST = 1_000_000  # of width and classes
+
+
+def digest(tensors: Mapping[str, torch.Tensor]) -> str:
+    """SHA-256 of tensors by name: names, dtypes, shapes and bytes, so that a changed header leaves it as it is."""
+    sha = hashlib.sha256()
+    for name, value in sorted(tensors.items()):
+        sha.update(f"{name}{value.dtype}{tuple(value.shape)}".encode())
+        sha.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return sha.hexdigest()
 
 
 def save(
@@ -35,6 +48,7 @@ def save(
         narrow = half and value.is_floating_point() and value.numel() > 2  # the two knobs keep every digit
         tensors[name] = (value.half() if narrow else value).contiguous().cpu()
     own = {"format": FORMAT, "method": model.method, "width": model.width, "num_classes": model.num_classes}
+    own[DIGEST] = digest(tensors)
     if model.image_size != models.GatedClassifier.image_size:
         own["image_size"] = model.image_size
     if model.reads_stages:
@@ -61,7 +75,7 @@ def trained_knobs_of(header: dict[str, Any], path: str | os.PathLike[str]) -> tu
         zeta, omega_n = found.get("zeta"), found.get("omega_n")
         if isinstance(zeta, float) and isinstance(omega_n, float) and 0 < zeta <= 100 and 0 < omega_n <= 100:
             return zeta, omega_n
-    raise ValueError(f"{path} has trained_knobs {found!r}, expected zeta and omega_n in (0, 100]")
+    raise ValueError(f"{path} has trained_knobs {_cut(found)}, expected zeta and omega_n in (0, 100]")
 
 
 def reset_reference_of(header: dict[str, Any], path: str | os.PathLike[str]) -> float | None:
@@ -73,7 +87,7 @@ def reset_reference_of(header: dict[str, Any], path: str | os.PathLike[str]) -> 
         kappa = found.get("kappa")
         if isinstance(kappa, float) and 0 < kappa <= 4:
             return kappa
-    raise ValueError(f"{path} has reset {found!r}, expected the form 'normalised' and kappa in (0, 4]")
+    raise ValueError(f"{path} has reset {_cut(found)}, expected the form 'normalised' and kappa in (0, 4]")
 
 
 def image_size_of(header: dict[str, Any], path: str | os.PathLike[str]) -> int:
@@ -81,7 +95,7 @@ def image_size_of(header: dict[str, Any], path: str | os.PathLike[str]) -> int:
     found = header.get("image_size", models.GatedClassifier.image_size)
     if isinstance(found, int) and not isinstance(found, bool) and 8 <= found <= 1024:
         return found
-    raise ValueError(f"{path} has image_size {found!r}, expected a whole number in [8, 1024]")
+    raise ValueError(f"{path} has image_size {_cut(found)}, expected a whole number in [8, 1024]")
 
 
 def classes_of(header: dict[str, Any]) -> tuple[str, ...] | None:
@@ -113,12 +127,25 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(f"{path} is a safetensors file, but not one of ours: it has no 'knob' header")
     try:
         header = json.loads(metadata["knob"])
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} has a header that is not JSON ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         found = header.get("format") if isinstance(header, dict) else type(header).__name__
-        raise ValueError(f"{path} has format {found!r}, this version reads {FORMAT!r}")
+        raise ValueError(f"{path} has format {_cut(found)}, this version reads {FORMAT!r}")
     return header
+
+
+def _whole(header: dict[str, Any], name: str) -> int:
+    """A number of the header that is a whole one; `models.build` says which of them there are models of."""
+    found = header[name]
+    if type(found) is not int or not 0 <= found <= MOST:
+        raise ValueError(f"{name} is {_cut(found)}, expected a whole number of at most {MOST}")
+    return found
+
+
+def _cut(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> models.GatedClassifier:
@@ -127,24 +154,28 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> mo
     try:
         with torch.device("meta"):  # shapes alone: the header may ask for any size, only the tensors tell
             reads = header.get("static_reads", models.STATIC_READS[0])
-            model = models.build(header["method"], int(header["width"]), int(header["num_classes"]), reads)
+            model = models.build(header["method"], _whole(header, "width"), _whole(header, "num_classes"), reads)
     except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
-        raise ValueError(f"{path} has a header that names no model of ours ({error})") from error
+        raise ValueError(f"{path} has a header that names no model of ours ({str(error)[:200]})") from error
     wanted = model.state_dict()
-    tensors = {}
+    stored = {}
     with safe_open(Path(path), "pt") as file:
         names = set(file.keys())
         if names != wanted.keys():
             odd = sorted(names ^ wanted.keys())
-            kind = f"{header['method']} of width {header['width']}"
+            kind = f"{model.method} of width {model.width}"
             raise ValueError(f"{path} does not fit a {kind}: {len(odd)} entries differ, first {odd[0]!r}")
         for name, like in wanted.items():
             shape = tuple(file.get_slice(name).get_shape())
             if shape != tuple(like.shape):
                 raise ValueError(f"{path}: {name} has shape {shape}, expected {tuple(like.shape)}")
-            tensors[name] = file.get_tensor(name).to(like.dtype)
-            if not torch.isfinite(tensors[name]).all():
-                raise ValueError(f"{path}: {name} has values that are not finite")
+            stored[name] = file.get_tensor(name)
+    if DIGEST in header and header[DIGEST] != digest(stored):
+        raise ValueError(f"{path} is damaged: the SHA-256 of its tensors is not the one in its header")
+    tensors = {name: stored[name].to(like.dtype) for name, like in wanted.items()}
+    for name, value in tensors.items():
+        if not torch.isfinite(value).all():
+            raise ValueError(f"{path}: {name} has values that are not finite")
     model.load_state_dict(tensors, assign=True)
     model.classes = classes_of(header)
     model.attentive, model.trained_knobs = attentive_of(header, path), trained_knobs_of(header, path)

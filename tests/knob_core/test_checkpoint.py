@@ -12,7 +12,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from knob_core import checkpoint, models
+from knob_core import assets, checkpoint, models
 from knob_core.data import CLASSES
 
 WHAT = '"width": {}, "num_classes": 10'
@@ -203,3 +203,65 @@ def test_classes_have_names_where_the_trainer_says_what_it_trained_on(
 ) -> None:
     checkpoint.save(models.build("knob-ode", width=4, num_classes=classes), tmp_path / "m.safetensors", header)
     assert checkpoint.load(tmp_path / "m.safetensors").classes == (CLASSES if named else None)
+
+
+def flip_a_bit(path: Path, place: float) -> None:
+    """Of the tensors' bytes, at this part of them."""
+    content = bytearray(path.read_bytes())
+    begin = 8 + int.from_bytes(content[:8], "little")
+    content[begin + int(place * (len(content) - begin))] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.999])
+def test_one_changed_bit_of_the_tensors_is_refused(saved: Path, place: float) -> None:
+    flip_a_bit(saved, place)
+    with pytest.raises(ValueError, match=r"model\.safetensors is damaged: the SHA-256 of its tensors"):
+        checkpoint.load(saved)
+
+
+def test_a_file_from_before_the_digest_is_read(saved: Path) -> None:
+    header = checkpoint.read_header(saved)
+    del header[checkpoint.DIGEST]
+    save_file(load_file(saved), saved, {"knob": json.dumps(header)})
+    assert checkpoint.load(saved).method == "knob-ode"
+
+
+def test_the_digest_is_of_names_kinds_shapes_and_bytes() -> None:
+    tensors = {"a": torch.arange(6.0), "b": torch.tensor(True)}
+    found = checkpoint.digest(tensors)
+    assert checkpoint.digest(dict(reversed(tensors.items()))) == found
+    others = [
+        {"c": tensors["a"], "b": tensors["b"]},
+        {**tensors, "a": torch.arange(6.0).reshape(2, 3)},
+        {**tensors, "a": torch.arange(6.0).view(torch.int32)},
+        {**tensors, "b": torch.tensor(False)},
+    ]
+    assert len({found, *map(checkpoint.digest, others)}) == 5
+
+
+@pytest.mark.parametrize(
+    "path", sorted((assets.ASSETS / assets.CHECKPOINTS).glob("*.safetensors")), ids=lambda p: p.stem
+)
+def test_every_shipped_model_tells_its_digest(path: Path) -> None:
+    assert checkpoint.read_header(path)[checkpoint.DIGEST] == checkpoint.digest(load_file(path))
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "told"),
+    [
+        ("width", "4.9", "width is 4.9, expected a whole number"),
+        ("width", "true", "width is True, expected a whole number"),
+        ("num_classes", "10.0", "num_classes is 10.0, expected a whole number"),
+        ("num_classes", '"10"', "num_classes is '10', expected a whole number"),
+        ("width", "4" * 2000, "width is 444444"),
+        ("width", "4" * 5000, "not JSON"),
+        ("reset", f'"{"x" * 5000}"', "has reset 'xxxx"),
+    ],
+)
+def test_numbers_of_the_header_are_whole_and_refusals_short(saved: Path, entry: str, text: str, told: str) -> None:
+    header = json.dumps({**checkpoint.read_header(saved), entry: "?"}).replace('"?"', text)
+    save_file(load_file(saved), saved, {"knob": header})
+    with pytest.raises(ValueError, match=told) as caught:
+        checkpoint.load(saved)
+    assert len(str(caught.value)) < 300 + len(str(saved))

@@ -111,11 +111,7 @@ def member(model: GatedClassifier, seed: int) -> Member:
 
 def digest(module: nn.Module) -> str:
     """SHA-256 of a module's weights, by name."""
-    sha = hashlib.sha256()
-    for name, value in sorted(module.state_dict().items()):
-        sha.update(f"{name}{value.dtype}{tuple(value.shape)}".encode())
-        sha.update(value.detach().cpu().contiguous().numpy().tobytes())
-    return sha.hexdigest()
+    return checkpoint.digest(module.state_dict())
 
 
 def compute(members: Sequence[Member], images: Images | Tensor) -> dict[str, BranchArrays]:

@@ -110,6 +110,9 @@ def train(run: Run, progress: Progress) -> None:
     if run.state_path.exists():
         header = saved_state.restore(run.state_path, run.model, optimizer, run.identity, average)
         epoch, step, sums, run.history[:] = header["epoch"], header["step"], header["sums"], header["history"]
+        if epoch > run.stage.epochs or step >= steps:
+            place = f"epoch {epoch}, step {step}, expected at most {run.stage.epochs} and less than {steps}"
+            raise saved_state.not_whole(run.state_path, place)
         scaler.load_state_dict(header["scaler"])
     elif not run.history:
         run.history.append({"epoch": 0.0, **run.measure()})

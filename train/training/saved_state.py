@@ -6,6 +6,8 @@ safetensors with a JSON header; nothing is pickled. Randomness needs no state: i
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialise
 from torch import Tensor, nn
 
-from knob_core import files
+from knob_core import checkpoint, files
 from train.training.averaging import WeightAverage
 from train.training.recipes import differences
 
@@ -33,7 +35,8 @@ def save(
     if average is not None:
         tensors |= {f"average.{name}": value for name, value in average.mean.items()}
     whole = {name: value.contiguous() for name, value in tensors.items()}
-    files.write_bytes(path, serialise(whole, {"header": json.dumps(header)}), sync=True)
+    own = {**header, checkpoint.DIGEST: checkpoint.digest(whole)}
+    files.write_bytes(path, serialise(whole, {"header": json.dumps(own)}), sync=True)
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -41,9 +44,49 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, "pt") as file:
             header = json.loads((file.metadata() or {})["header"])
-            return {name: file.get_tensor(name) for name in file.keys()}, header  # noqa: SIM118 (not a dict)
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
-        raise ValueError(f"{path} is not a whole training state ({error}); move it away to start anew") from error
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
+        raise not_whole(path, error) from error
+    _check(header, path)
+    if checkpoint.DIGEST in header and header[checkpoint.DIGEST] != checkpoint.digest(tensors):
+        raise not_whole(path, "the SHA-256 of its tensors is not the one in its header")
+    return tensors, header
+
+
+def not_whole(path: Path, cause: object) -> ValueError:
+    """The refusal of a state that is damaged, in one line."""
+    line = (str(cause).strip() or repr(cause)).replace("\n", " ")
+    return ValueError(f"{path} is not a whole training state ({line[:200]}); move it away to start anew")
+
+
+def _check(header: Any, path: Path) -> None:
+    """The entries that a run goes on from."""
+    if not isinstance(header, dict):
+        raise not_whole(path, f"its header is a {type(header).__name__}")
+    expected: dict[str, tuple[Callable[[Any], bool], str]] = {
+        "identity": (lambda x: isinstance(x, dict), "a table"),
+        "epoch": (_is_place, "a whole number from 0 on"),
+        "step": (_is_place, "a whole number from 0 on"),
+        "sums": (lambda x: isinstance(x, list) and len(x) == 3 and all(map(_is_number, x)), "three numbers"),
+        "history": (_is_history, "a list of rows of numbers"),
+        "scaler": (lambda x: isinstance(x, dict), "a table"),
+    }
+    for name, (right, words) in expected.items():
+        if not right(header.get(name)):
+            raise not_whole(path, f"{name} is {header.get(name)!r:.80}, expected {words}")
+
+
+def _is_place(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _is_history(value: Any) -> bool:
+    rows = value if isinstance(value, list) and value else [None]
+    return all(isinstance(row, dict) and all(type(entry) in (int, float) for entry in row.values()) for row in rows)
 
 
 def restore(
@@ -62,6 +105,16 @@ def restore(
             + "; ".join(changed)
             + ". Move it away, or ask for what it was made with."
         )
+    try:
+        _load(tensors, model, optimizer, average)
+    except (RuntimeError, KeyError, IndexError, TypeError, ValueError) as error:  # torch has a kind for each misfit
+        raise not_whole(path, error) from error
+    return header
+
+
+def _load(
+    tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage | None
+) -> None:
     model.load_state_dict({name[6:]: value for name, value in tensors.items() if name.startswith("model.")})
     if average is not None:
         own = model.state_dict()
@@ -73,4 +126,3 @@ def restore(
             _, index, entry = name.split(".")
             state.setdefault(int(index), {})[entry] = value
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    return header
