@@ -93,3 +93,11 @@ def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
     page = (tmp_path / "site/knob_core/runtime/knob_stream.html").read_text(encoding="utf-8")
     assert 'id="KnobStream.step"' in page and "one frame of every stream" in page.lower()
     assert 'href="knob_core/runtime.html' in (tmp_path / "site/runtime.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "name", ["tokens.txt", "tokens-admin.txt", "docs/tokens.txt", "secrets.toml", "a/secrets.toml", "a.p12", "b.pfx"]
+)
+def test_git_keeps_out_the_secrets_that_the_guide_has_in_files(name: str) -> None:
+    ignored = subprocess.run(["git", "check-ignore", "--no-index", "-q", name], cwd=ROOT, check=False)
+    assert ignored.returncode == 0
