@@ -126,13 +126,16 @@ def extras(work: Work, **about: str | int) -> dict[str, np.ndarray]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.change_streams", __doc__)
-    parser.add_argument("--checkpoint", nargs="+", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--checkpoint", nargs="+", action=commands.Several, type=Path, required=True, metavar="FILE")
     parser.add_argument("--split", choices=SPLITS, required=True)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
     parser.add_argument("--streams", type=int, default=STREAMS, metavar="R", help="default: %(default)s")
     parser.add_argument("--frames", type=int, default=change.FRAMES, metavar="T", help="default: %(default)s")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of plans and noise (default: %(default)s)")
-    parser.add_argument("--corruptions", nargs="+", metavar="NAME", help="some of the split's; default: all of them")
+    parser.add_argument(
+        "--corruptions", nargs="+", action=commands.Several, metavar="NAME",
+        help="some of the split's; default: all of them",
+    )  # fmt: skip
     parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.npz",

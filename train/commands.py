@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -28,6 +28,21 @@ class WrongArgument(ValueError):
 def parser(name: str, description: str | None) -> argparse.ArgumentParser:
     """The parser of `python -m <name>`; the description is the first line of the command's docstring."""
     return argparse.ArgumentParser(prog=f"python -m {name}", description=description and description.splitlines()[0])
+
+
+class Several(argparse.Action):
+    """Values of an option that may be given again: those of all, each once; argparse itself keeps the last ones."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        found = getattr(namespace, self.dest)
+        earlier = () if found is self.default else found
+        setattr(namespace, self.dest, list(dict.fromkeys([*earlier, *values])))
 
 
 def add_checkpoints(to: argparse.ArgumentParser) -> None:

@@ -129,6 +129,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     choose.add_argument(
         "--filters",
         nargs="+",
+        action=commands.Several,
         choices=[*RIVALS, *WITH_COMMAND, *ABLATIONS],
         default=list(RIVALS),
         help="default: all rivals without u*",

@@ -159,7 +159,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is not found")
     parser.add_argument("--count", metavar="N", type=int, help="the first N images only")
     parser.add_argument("--seed", metavar="S", type=commands.seed, default=0, help="default: %(default)s")
-    parser.add_argument("--only", metavar="NAME", nargs="+", choices=NAMES, default=NAMES, help="some of the nineteen")
+    parser.add_argument(
+        "--only", nargs="+", action=commands.Several, metavar="NAME", choices=NAMES, default=NAMES,
+        help="some of the nineteen",
+    )  # fmt: skip
     parser.add_argument(
         "--device", type=commands.device, default="cpu", help="default: %(default)s; another device draws other noise"
     )

@@ -111,7 +111,7 @@ def work(args: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.cost", __doc__)
-    parser.add_argument("--widths", type=commands.positive, nargs="+", default=list(WIDTHS))
+    parser.add_argument("--widths", type=commands.positive, nargs="+", action=commands.Several, default=list(WIDTHS))
     parser.add_argument("--rounds", type=commands.positive, help="default: 300 at width 16, 120 at width 64")
     parser.add_argument("--threads", type=commands.positive, default=1, help="default: %(default)s")
     parser.add_argument("--device", type=commands.device, default="cpu")

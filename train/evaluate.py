@@ -91,7 +91,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
     parser.add_argument("--first", type=int, default=0, metavar="PLACE", help="of the first test image (default: 0)")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=NAMES, default=NAMES, help="some of the nineteen")
+    parser.add_argument(
+        "--only", nargs="+", action=commands.Several, metavar="NAME", choices=NAMES, default=NAMES,
+        help="some of the nineteen",
+    )  # fmt: skip
     parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument(

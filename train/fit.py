@@ -209,7 +209,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     what.add_argument("--warm-only", action="store_true", help="only the encoders of --seeds")
     parser.add_argument("--recipe", choices=RECIPES, default="pocket")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of a single --method")
-    parser.add_argument("--seeds", type=commands.seed, nargs="+", default=list(SEEDS), help="of --all and --warm-only")
+    parser.add_argument(
+        "--seeds", type=commands.seed, nargs="+", action=commands.Several, default=list(SEEDS),
+        help="of --all and --warm-only",
+    )  # fmt: skip
     parser.add_argument("--data", type=Path, help="folder with CIFAR-10; else KNOB_DATA or ./data")
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is missing")
     parser.add_argument(
@@ -225,6 +228,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--set",
         nargs="+",
+        action="extend",  # in their order: of an entry that is set twice the later one counts
         default=[],
         metavar="NAME=VALUE",
         help="change the recipe: method.epochs=2",

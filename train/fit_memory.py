@@ -117,7 +117,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.fit_memory", __doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--tuned", type=Path, required=True, metavar="FILE.json")
-    parser.add_argument("--streams", nargs="+", type=Path, required=True, metavar="FILE.npz",
+    parser.add_argument("--streams", nargs="+", action=commands.Several, type=Path, required=True, metavar="FILE.npz",
                         help="mixed ones, and fast and slow ones for their learned knobs")  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     return parser.parse_args(arguments)

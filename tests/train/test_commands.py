@@ -69,6 +69,31 @@ def test_arguments_are_checked_before_anything_is_loaded(check, good: str, bad: 
             check(text)
 
 
+def test_an_option_that_is_given_again_keeps_its_earlier_values_and_each_value_once() -> None:
+    parser = commands.parser("train.it", None)
+    default = ("a", "b")
+    parser.add_argument("--only", nargs="+", action=commands.Several, choices=("a", "b", "c"), default=default)
+    assert parser.parse_args([]).only == default
+    assert parser.parse_args(["--only", "c", "--only", "a", "c"]).only == ["c", "a"]
+    assert parser.parse_args(["--only", "b", "b"]).only == ["b"] and default == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "dest", "expected"),
+    [
+        ("fit", ["--all", "--set", "limit=640", "--set", "method.epochs=1"], "set", ["limit=640", "method.epochs=1"]),
+        ("fit", ["--all", "--seeds", "5", "--seeds", "7", "5"], "seeds", [5, 7]),
+        ("evaluate", ["--only", "fog", "fog", "--only", "snow"], "only", ["fog", "snow"]),
+        ("outside.__main__", ["--models", "text", "--models", "speech"], "models", ["text", "speech"]),
+    ],
+)
+def test_options_of_several_values_may_be_given_again(
+    name: str, given: list[str], dest: str, expected: list[object]
+) -> None:
+    parse = importlib.import_module(f"train.{name}").parse
+    assert vars(parse(given))[dest] == expected
+
+
 COMMANDS = sorted(path.stem for path in Path(train.__path__[0]).glob("*.py") if "__main__" in path.read_text())
 
 

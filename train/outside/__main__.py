@@ -108,7 +108,9 @@ def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.outside", __doc__)
-    parser.add_argument("--models", nargs="+", metavar="NAME", help="speech, text, images (default: all)")
+    parser.add_argument(
+        "--models", nargs="+", action=commands.Several, metavar="NAME", help="speech, text, images (default: all)"
+    )
     add_stream_arguments(parser)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
     parser.add_argument("--evaluations", type=int, default=contenders.EVALUATIONS, metavar="N",

@@ -177,9 +177,21 @@ def measure(args: argparse.Namespace) -> None:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.outside.unfitted", __doc__)
     parser.add_argument("work", choices=("choose", "measure"))
-    parser.add_argument("--models", nargs="+", metavar="NAME", help="speech, text, images (default: all)")
-    parser.add_argument("--kinds", nargs="+", choices=CHANGE_STREAMS, default=KINDS, help="default: mixed fast")
-    parser.add_argument("--own", nargs="+", type=Path, default=(), metavar="FILE.npz", help="validation streams")
+    parser.add_argument(
+        "--models", nargs="+", action=commands.Several, metavar="NAME", help="speech, text, images (default: all)"
+    )
+    parser.add_argument(
+        "--kinds", nargs="+", action=commands.Several, choices=CHANGE_STREAMS, default=KINDS, help="default: mixed fast"
+    )
+    parser.add_argument(
+        "--own",
+        nargs="+",
+        action=commands.Several,
+        type=Path,
+        default=(),
+        metavar="FILE.npz",
+        help="validation streams",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the table of `measure`, too")
     add_stream_arguments(parser)
     return parser.parse_args(arguments)
