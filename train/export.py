@@ -9,6 +9,7 @@ also says what it is (`about`): an ONNX file in its metadata, a torch.export fil
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -129,7 +130,9 @@ def trace(model: GatedClassifier, settings: Settings = HOME) -> torch.export.Exp
 
 
 def write_torch(model: GatedClassifier, path: Path, settings: Settings = HOME) -> None:
-    torch.export.save(trace(model, settings), path, extra_files={"knob.json": json.dumps(about(model, settings))})
+    buffer = io.BytesIO()  # torch's own writer of files ends the process where the disk is full
+    torch.export.save(trace(model, settings), buffer, extra_files={"knob.json": json.dumps(about(model, settings))})
+    files.write_bytes(path, buffer.getvalue())
 
 
 def write_onnx(model: GatedClassifier, path: Path, settings: Settings = HOME) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,3 +212,20 @@ def test_a_file_that_disagrees_is_not_kept(tmp_path, monkeypatch, capsys):
 def test_a_missing_checkpoint_is_named(tmp_path, capsys):
     assert export.main([str(tmp_path / "none.safetensors")]) == 1
     assert "none.safetensors" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
+def test_a_torch_file_that_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's own writer throws in a destructor there, which ends the process without a word."""
+    import resource
+
+    program = torch.export.export(torch.nn.Linear(2, 2), (torch.zeros(1, 2),))
+    monkeypatch.setattr(export, "trace", lambda model, settings: program)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"larger than the system allows: .*x\.pt2 could not be written"):
+            export.write_torch(models.build("static", 8), tmp_path / "x.pt2")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
