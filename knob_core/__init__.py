@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from knob_core import interrupts
+
 if TYPE_CHECKING:
     from knob_core.corruptions import corrupt as corrupt
     from knob_core.fusion import diagnose as diagnose
@@ -31,6 +33,8 @@ _DOORS = {
 }
 
 __all__ = list(_DOORS)
+
+interrupts.in_one_line()
 
 
 def __getattr__(name: str) -> Any:

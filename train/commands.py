@@ -15,10 +15,11 @@ from typing import Any, Protocol
 import torch
 
 from knob_core import assets, devices, seeding
+from knob_core.interrupts import STOPPED
 from train.training import distributed
 
 CHECKPOINTS = assets.ASSETS / assets.CHECKPOINTS  # what ships
-FAILED, WRONG_ARGUMENTS, STOPPED = 1, 2, 130
+FAILED, WRONG_ARGUMENTS = 1, 2
 
 
 class WrongArgument(ValueError):
