@@ -1,7 +1,7 @@
 """A lock on a folder: two processes that train the same run, or serve from the same snapshots, would mix their files.
 
 The kernel holds it (flock), so it ends with its process, however that ends. Where there is no flock (Windows), there is
-no lock.
+no lock. Who gets it removes the halves of files that a killed process left there.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ def locked(folder: Path, does: str, option: str, wait: bool = False) -> Iterator
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
+            for left in folder.glob(".*.part"):  # of a process that was killed while it wrote (`knob_core.files`)
+                left.unlink(missing_ok=True)
         try:
             yield
         finally:

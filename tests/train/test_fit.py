@@ -236,6 +236,13 @@ def test_two_processes_do_not_train_one_run(tmp_path: Path) -> None:
     tiny_run.run(tmp_path, "knob-ode", tiny_run.WARM_TINY)  # a killed one leaves no lock behind
 
 
+def test_what_a_killed_process_left_half_written_goes_with_the_next_lock(tmp_path: Path) -> None:
+    for name in (".state-0123456789ab.part", ".final-0123456789ab.part", "state.safetensors"):
+        (tmp_path / name).touch()
+    with run_lock.locked(tmp_path):
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "state.safetensors"]
+
+
 def test_a_second_process_waits_for_the_encoder(tmp_path: Path) -> None:
     with folder_lock.locked(tmp_path, "trains in", "--runs"):
         pid = in_a_child(lambda: folder_lock.locked(tmp_path, "trains in", "--runs", wait=True).__enter__())
