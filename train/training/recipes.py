@@ -230,6 +230,9 @@ def check(recipe: Recipe, gated: bool = True) -> Recipe:
     _require(recipe.batch % recipe.chunk == 0, "batch", recipe.batch, f"a multiple of chunk, which is {recipe.chunk}")
     few = f"0, which is all, or at least {recipe.batch}, which is a batch"
     _require(recipe.limit == 0 or recipe.limit >= recipe.batch, "limit", recipe.limit, few)
+    if recipe.limit > recipe.validation:  # the larger one is named
+        rest, kept = IMAGES - recipe.validation, f"{recipe.validation} of {IMAGES} are held out for validation"
+        _require(recipe.limit <= rest, "limit", recipe.limit, f"at most {rest}, since {kept}")
     rest = IMAGES - max(recipe.limit, recipe.batch)
     _require(recipe.validation <= rest, "validation", recipe.validation, f"at most {rest}: the others train")
     if gated and recipe.loss == "complementary":

@@ -83,6 +83,7 @@ def test_the_encoders_in_training_keep_their_identity() -> None:
         ("validation=0", "validation is 0, expected 8 to 50000"),
         ("validation=60000", "validation is 60000, expected 8 to 50000"),
         ("validation=49900 limit=500", "validation is 49900, expected at most 49500: the others train"),
+        ("limit=50000", "limit is 50000, expected at most 48000, since 2000 of 50000 are held out for validation"),
         ("limit=-5", "limit is -5, expected 0 to 50000"),
         ("limit=64", "limit is 64, expected 0, which is all, or at least 128, which is a batch"),
         ("clean_share=1.5", "clean_share is 1.5, expected 0 to 1"),
