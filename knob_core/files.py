@@ -43,20 +43,28 @@ def replacing(path: str | os.PathLike[str], sync: bool = False, suffix: str = ""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem[:64]}-{secrets.token_hex(6)}.part{suffix}")
+    with naming(path):
+        try:
+            temporary.open("xb").close()  # made here, so that its mode is the umask's
+            mode = temporary.stat().st_mode
+            yield temporary
+            temporary.chmod(mode)  # a writer may have put a file of its own, with a mode of its own, in its place
+            if sync:
+                with temporary.open("r+b") as file:
+                    os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """A write in this block that fails without a file's name, on a full disk, names this one."""
     try:
-        temporary.open("xb").close()  # made here, so that its mode is the umask's
-        mode = temporary.stat().st_mode
-        yield temporary
-        temporary.chmod(mode)  # a writer may have put a file of its own, with a mode of its own, in its place
-        if sync:
-            with temporary.open("r+b") as file:
-                os.fsync(file.fileno())
-        temporary.replace(path)
+        yield
     except OSError as error:
         if error.errno not in CAUSES:
             raise
         named = OSError(f"{CAUSES[error.errno]}: {path} could not be written")
         named.errno = error.errno  # a block around this one names its own file
         raise named from error
-    finally:
-        temporary.unlink(missing_ok=True)

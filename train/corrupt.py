@@ -52,7 +52,7 @@ def write_corruption(
 ) -> None:
     """One file. A part left by a killed run is chunk after chunk, so its length says where to go on."""
     part, head, ends = path.with_name(path.name + ".part"), header(count), chunk_ends(count)
-    with part.open("a+b") as file:
+    with files.naming(path), part.open("a+b") as file:
         file.seek(0)
         if file.read(len(head)) != head:
             file.truncate(0)

@@ -207,3 +207,17 @@ def test_what_the_data_shows_to_be_wrong_writes_nothing(
     assert corrupt.main(["--out", str(tmp_path / "out"), *arguments]) == code
     assert cause in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
+def test_a_full_disk_names_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, before[1]))
+    try:
+        assert corrupt.main(["--sample", "--count", "4", "--only", "brightness", "--out", str(tmp_path)]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    cause = f"the file is larger than the system allows: {tmp_path / 'brightness.npy'} could not be written"
+    assert capsys.readouterr().err == f"train.corrupt: {cause}\n"
