@@ -43,14 +43,14 @@ EVALUATIONS = 80
 
 
 def streams_of(
-    checkpoints: Sequence[Path], split: str, sizes: dict[str, int], folder: Path, data: str | None, seed: int = 0
+    checkpoints: Sequence[Path], split: str, sizes: dict[str, int], folder: Path, data: Path | None, seed: int = 0
 ) -> None:
     """Make what is missing."""
     for kind, size in sizes.items():
         missing = [path for path in checkpoints if not _file(folder, split, kind, path.stem).is_file()]
         if missing:
             asked = ["--checkpoint", *map(str, missing), "--split", split, "--kind", kind, "--streams", str(size)]
-            asked += ["--seed", str(seed), "--out", str(folder)] + (["--data", data] if data else [])
+            asked += ["--seed", str(seed), "--out", str(folder)] + (["--data", str(data)] if data else [])
             _done(change_streams.main(asked))
 
 
@@ -159,15 +159,23 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.change_benchmark", __doc__)
     what = parser.add_subparsers(dest="what", required=True)
     first = what.add_parser("choose", help="on validation streams")
-    first.add_argument("--ship", type=Path, required=True, metavar="DIR", help="for the checkpoints with weights")
-    first.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of every filter; default: %(default)s")
+    first.add_argument(
+        "--ship", type=commands.out_folder, required=True, metavar="DIR", help="for the checkpoints with weights"
+    )
+    first.add_argument(
+        "--evaluations", type=commands.positive, default=EVALUATIONS, help="of every filter; default: %(default)s"
+    )
     second = what.add_parser("measure", help="on test streams, once")
-    second.add_argument("--out", type=Path, required=True, metavar="DIR", help="for the tables")
+    second.add_argument("--out", type=commands.out_folder, required=True, metavar="DIR", help="for the tables")
     second.add_argument("--seed", type=commands.seed, default=0, help="of the test streams (default: %(default)s)")
     for one in (first, second):
-        one.add_argument("checkpoints", nargs="+", type=Path, metavar="CHECKPOINT")
-        one.add_argument("--work", type=Path, required=True, metavar="DIR", help="for streams and tuned filters")
-        one.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+        one.add_argument("checkpoints", nargs="+", type=commands.path, metavar="CHECKPOINT")
+        one.add_argument(
+            "--work", type=commands.out_folder, required=True, metavar="DIR", help="for streams and tuned filters"
+        )
+        one.add_argument(
+            "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+        )
     return parser.parse_args(arguments)
 
 

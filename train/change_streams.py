@@ -33,6 +33,7 @@ from train.measuring import branch_outputs
 from train.measuring.branch_outputs import BranchArrays, Member
 
 STREAMS = 96
+MOST_STREAMS, MOST_FRAMES = 100_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,18 @@ def prepare(
 ) -> Work:
     """The plans of `count` streams over the pictures of a split."""
     check_corruptions(names, split)
-    if count < 1:
-        raise ValueError(f"--streams is {count}, expected a whole number >= 1")
+    check_size(count, frames)
     part = slice(split.first, split.end)
     numbers = [split.first_stream + index for index in range(count)]
     plans = [change.plan(labels[part], kind, frames, seed, number) for number in numbers]
     return Work(images[part], plans, [names[i % len(names)] for i in range(count)], numbers, split.first, seed)
+
+
+def check_size(count: int, frames: int) -> None:
+    """More streams than that would share schedules and noise with the next split."""
+    for name, value, most in (("--streams", count, MOST_STREAMS), ("--frames", frames, MOST_FRAMES)):
+        if not 1 <= value <= most:
+            raise ValueError(f"{name} is {value!s:.40}, expected 1 to {most}")
 
 
 def check_corruptions(names: Sequence[str], split: Split) -> None:
@@ -124,9 +131,15 @@ def extras(work: Work, **about: str | int) -> dict[str, np.ndarray]:
     return {"corruption": np.array(work.corruptions), "moving": moving, "about": np.array(json.dumps(about))}
 
 
+def _out(text: str) -> Path:
+    return (commands.out_file if text.endswith(".npz") else commands.out_folder)(text)
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.change_streams", __doc__)
-    parser.add_argument("--checkpoint", nargs="+", action=commands.Several, type=Path, required=True, metavar="FILE")
+    parser.add_argument(
+        "--checkpoint", nargs="+", action=commands.Several, type=commands.path, required=True, metavar="FILE"
+    )
     parser.add_argument("--split", choices=SPLITS, required=True)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
     parser.add_argument("--streams", type=int, default=STREAMS, metavar="R", help="default: %(default)s")
@@ -136,9 +149,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--corruptions", nargs="+", action=commands.Several, metavar="NAME",
         help="some of the split's; default: all of them",
     )  # fmt: skip
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.npz",
+    parser.add_argument("--out", type=_out, required=True, metavar="FILE.npz",
                         help="or a folder, for files <split>-<kind>-<model>.npz")  # fmt: skip
     return parser.parse_args(arguments)
 
@@ -147,6 +162,7 @@ def work(args: argparse.Namespace) -> None:
     split = SPLITS[args.split]
     names = tuple(args.corruptions or split.corruptions)
     check_corruptions(names, split)
+    check_size(args.streams, args.frames)
     for path in args.checkpoint:
         check_held_out(path, split)
     one = args.out.suffix == ".npz"

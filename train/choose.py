@@ -198,6 +198,8 @@ def choice(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(1)
+    if args.encoder is not None:
+        encoder_of(args.encoder, RECIPES[args.recipe].width)  # one that cannot be used is refused before the short ones
     images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data, "train"))
     place = Workplace(torch.device("cpu"), 0, 1, args.runs, images, labels, quiet=args.quiet)
     size = Size(args.images, args.epochs, args.encoder_images, args.encoder_epochs)
@@ -213,14 +215,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.choose", __doc__)
     parser.add_argument("--recipe", choices=[name for name, recipe in RECIPES.items() if recipe.warm], default="robust")
     parser.add_argument("--seed", type=commands.seed, default=0)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--data", type=commands.path)
+    parser.add_argument("--runs", type=commands.out_folder, default=Path("runs"))
     parser.add_argument(
-        "--encoder", type=Path, metavar="CHECKPOINT", help="a finished encoder beside the four short ones"
+        "--encoder", type=commands.path, metavar="CHECKPOINT", help="a finished encoder beside the four short ones"
     )
     for name, value in Size()._asdict().items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=commands.positive, default=value)
-    parser.add_argument("--out", type=Path, default=result_tables.RESULTS / "choice.csv", metavar="FILE")
+    parser.add_argument("--out", type=commands.out_file, default=result_tables.RESULTS / "choice.csv", metavar="FILE")
     parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args(arguments)
     return commands.run("train.choose", lambda: work(args))

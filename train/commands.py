@@ -49,7 +49,7 @@ class Several(argparse.Action):
 def add_checkpoints(to: argparse.ArgumentParser) -> None:
     """The argument `checkpoints` of commands that measure models."""
     to.add_argument(
-        "checkpoints", nargs="*", type=Path, default=[CHECKPOINTS], metavar="CHECKPOINT",
+        "checkpoints", nargs="*", type=path, default=[CHECKPOINTS], metavar="CHECKPOINT",
         help="files or folders of them; default: what ships",
     )  # fmt: skip
 
@@ -100,38 +100,87 @@ def _say(name: str, what: object, code: int) -> int:
     return code
 
 
-def checked_count(count: int | None, available: int) -> int:
+def checked_count(count: int | None, available: int, least: int = 1) -> int:
     """How many of the available images; None is all of them."""
     if count is None:
         return available
-    if not 1 <= count <= available:
-        raise WrongArgument(f"--count is {count}, expected 1 to {available}")
+    if not least <= count <= available:
+        raise WrongArgument(f"--count is {_cut(count)}, expected {least} to {available}")
     return count
 
 
-def positive(text: str) -> int:
-    """A whole number of at least 1, for argparse."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
+def checked_range(first: int, count: int, available: int, step: int, least: int = 1) -> slice:
+    """`count` of the available images from the place `first` on, a multiple of `step`."""
+    last = (available - least) // step * step
+    if not 0 <= first <= last or first % step:
+        raise WrongArgument(f"--first is {_cut(first)}, expected a multiple of {step} from 0 to {last}")
+    return slice(first, first + checked_count(count, available - first, least))
+
+
+def _cut(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Whole numbers from `low`, at least 0, to `high`, for argparse."""
+
+    def check(text: str) -> int:
+        if not text.isdecimal() or len(text) > 40 or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{_cut(text)!r} is not a whole number from {low} to {high}")
+        return int(text)
+
+    return check
+
+
+positive = whole(1, 1_000_000)
+threads = whole(1, 1024)
+
+
+def path(text: str) -> Path:
+    """A path, for argparse; pathlib alone takes "" as the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty, expected a path")
+    return Path(text)
+
+
+def out_folder(text: str) -> Path:
+    """A folder to write into, there or to be made, for argparse."""
+    found = path(text)
+    there = next((place for place in (found, *found.parents) if place.exists()), found)
+    if there.exists() and not there.is_dir():
+        raise argparse.ArgumentTypeError(f"{str(there)!r} is a file, expected a folder")
+    return found
+
+
+def out_file(text: str) -> Path:
+    """A file to write, in a folder that is there or can be made, for argparse."""
+    found = path(text)
+    if found.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is a folder, expected a file")
+    out_folder(str(found.parent))
+    return found
 
 
 def seed(text: str) -> int:
     """A seed, for argparse."""
     try:
-        value = int(text)
+        value = int(text[:40])
         seeding.generator("cpu", value)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+        most = f"a whole number in [0, {seeding.MAX_SEED}]"
+        raise argparse.ArgumentTypeError(f"seed is {_cut(text)}, expected {most}") from error
     return value
 
 
 def device(text: str) -> str:
-    """The name of a device that is there, for argparse."""
+    """The name of a device that is there and can be computed on, for argparse."""
     try:
         found = devices.pick(text)
-    except RuntimeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no device ({str(error).splitlines()[0]})") from error
+        if found.type != "cuda":  # a tensor on a GPU would take memory of one that torchrun gives to another process
+            torch.zeros(1, device=found).cpu()
+    except Exception as error:  # torch has a kind of error for every kind of device
+        raise argparse.ArgumentTypeError(f"{text!r} is no device here ({str(error).splitlines()[0][:200]})") from error
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         raise argparse.ArgumentTypeError(f"{text!r} is not there: torch sees {torch.cuda.device_count()} GPUs")
     return text

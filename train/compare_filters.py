@@ -69,13 +69,22 @@ def about_of(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is not a file of streams, {wanted} ({error})") from error
 
 
+def checked_about(path: Path, splits: Sequence[str]) -> dict[str, Any]:
+    """What a file of streams of an allowed split says of itself: its split, kind and model."""
+    about = about_of(path)
+    if about.get("split") not in splits:
+        raise ValueError(f"{path} has split {about.get('split')!r}, expected {' or '.join(splits)} here")
+    for name in ("kind", "model"):
+        if not isinstance(about.get(name), str):
+            raise ValueError(f"{path} has {name} {about.get(name)!r}, expected a name")
+    return about
+
+
 def read(paths: Sequence[Path], splits: Sequence[str]) -> tuple[Streams, dict[str, Any]]:
     """Streams of one model, all of an allowed split; and what the files say of themselves."""
     parts, abouts = [], []
     for path in paths:
-        about = about_of(path)
-        if about.get("split") not in splits:
-            raise ValueError(f"{path} has split {about.get('split')!r}, expected {' or '.join(splits)} here")
+        about = checked_about(path, splits)
         abouts.append(about)
         method = methods.get(str(about["model"]).rpartition("-s")[0])
         parts.append(of_branches(branches.load(path), single=not method.gate.gated))
@@ -124,8 +133,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.compare_filters", __doc__)
     what = parser.add_subparsers(dest="what", required=True)
     choose = what.add_parser("tune", help="on validation streams")
-    choose.add_argument("streams", nargs="+", type=Path, metavar="FILE.npz")
-    choose.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of every filter; default: %(default)s")
+    choose.add_argument("streams", nargs="+", type=commands.path, metavar="FILE.npz")
+    choose.add_argument(
+        "--evaluations", type=commands.positive, default=EVALUATIONS, help="of every filter; default: %(default)s"
+    )
     choose.add_argument(
         "--filters",
         nargs="+",
@@ -134,11 +145,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=list(RIVALS),
         help="default: all rivals without u*",
     )
-    choose.add_argument("--out", type=Path, required=True, metavar="TUNED.json")
+    choose.add_argument("--out", type=commands.out_file, required=True, metavar="TUNED.json")
     test = what.add_parser("test", help="once, on test streams")
-    test.add_argument("tuned", type=Path, metavar="TUNED.json")
-    test.add_argument("streams", nargs="+", type=Path, metavar="FILE.npz")
-    test.add_argument("--out", type=Path, required=True, metavar="TABLE.csv")
+    test.add_argument("tuned", type=commands.path, metavar="TUNED.json")
+    test.add_argument("streams", nargs="+", type=commands.path, metavar="FILE.npz")
+    test.add_argument("--out", type=commands.out_file, required=True, metavar="TABLE.csv")
     return parser.parse_args(arguments)
 
 

@@ -152,9 +152,11 @@ def work(given: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.corrupt", __doc__)
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where the files go")
+    parser.add_argument("--out", metavar="DIR", type=commands.out_folder, required=True, help="where the files go")
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    source.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
     source.add_argument("--sample", action="store_true", help="corrupt the shipped sample of 1,000 test images")
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is not found")
     parser.add_argument("--count", metavar="N", type=int, help="the first N images only")

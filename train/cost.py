@@ -12,7 +12,6 @@ import itertools
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from knob_core import methods, metrics, models
+from knob_core.cli import tell
 from knob_core.library import result_tables
 from train import commands
 
@@ -106,17 +106,19 @@ def rows(width: int, rounds: int, device: str = "cpu") -> list[dict[str, Any]]:
 def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
     found = [row for width in args.widths for row in rows(width, args.rounds or ROUNDS.get(width, 100), args.device)]
-    print(result_tables.write(found, args.out / "cost.csv").to_string(index=False))
+    tell(result_tables.write(found, args.out / "cost.csv").to_string(index=False))  # `... | true`: the file is there
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.cost", __doc__)
-    parser.add_argument("--widths", type=commands.positive, nargs="+", action=commands.Several, default=list(WIDTHS))
+    parser.add_argument(
+        "--widths", type=commands.whole(4, 256), nargs="+", action=commands.Several, default=list(WIDTHS)
+    )
     parser.add_argument("--rounds", type=commands.positive, help="default: 300 at width 16, 120 at width 64")
-    parser.add_argument("--threads", type=commands.positive, default=1, help="default: %(default)s")
+    parser.add_argument("--threads", type=commands.threads, default=1, help="default: %(default)s")
     parser.add_argument("--device", type=commands.device, default="cpu")
     parser.add_argument(
-        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+        "--out", type=commands.out_folder, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
     )
     args = parser.parse_args(arguments)
     return commands.run("train.cost", lambda: work(args))

@@ -87,7 +87,9 @@ def _knobs(member: Member) -> dict[str, float]:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.evaluate", __doc__)
     commands.add_checkpoints(parser)
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
     parser.add_argument("--cifar10c", metavar="DIR", help="official CIFAR-10-C files; default: our own corruptions")
     parser.add_argument("--first", type=int, default=0, metavar="PLACE", help="of the first test image (default: 0)")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
@@ -98,9 +100,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument(
-        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+        "--out", type=commands.out_folder, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
     )
-    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="caches, and training histories")
+    parser.add_argument(
+        "--runs", type=commands.out_folder, default=Path("runs"), metavar="DIR", help="caches, and training histories"
+    )
     return parser.parse_args(arguments)
 
 
@@ -121,12 +125,10 @@ def work(args: argparse.Namespace) -> None:
     rank, world = distributed.start(device)
     members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
     images, labels = data.load_cifar10(args.data, "test")
-    if args.first < 0 or args.first % cifar10c.CHUNK:
-        raise commands.WrongArgument(f"--first is {args.first}, expected a multiple of {cifar10c.CHUNK} from 0 on")
-    commands.checked_count(args.count, len(labels) - args.first)
+    least = 2  # an error over pictures takes two
+    part = commands.checked_range(args.first, args.count, len(labels), cifar10c.CHUNK, least)
     here = str(device)
     units = (CLEAN, *args.only)
-    part = slice(args.first, args.first + args.count)
     test = CellPixels(images[part], labels[part], args.seed, official(args.cifar10c), here, units, args.first)
     images, labels = data.load_cifar10(args.data, "train")
     last = slice(len(labels) - HELD_OUT_COUNT, None)

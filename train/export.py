@@ -248,10 +248,12 @@ def work(source: str, out: Path, formats: Sequence[str], settings: Path | None) 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.export", __doc__)
     parser.add_argument("checkpoint", help="its path, or the name of a shipped model")
-    parser.add_argument("--out", type=Path, default=Path("exported"), help="folder, default: %(default)s")
+    parser.add_argument(
+        "--out", type=commands.out_folder, default=Path("exported"), help="folder, default: %(default)s"
+    )
     parser.add_argument("--format", choices=FORMATS, nargs="+", action=commands.Several, default=list(FORMATS))
     help = "settings file whose temperature and weights of attentive memory go into the files"
-    parser.add_argument("--settings", type=Path, default=None, metavar="FILE", help=help)
+    parser.add_argument("--settings", type=commands.path, default=None, metavar="FILE", help=help)
     given = parser.parse_args(arguments)
     return commands.run("train.export", lambda: work(given.checkpoint, given.out, given.format, given.settings))
 

@@ -208,20 +208,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     what.add_argument("--warm-only", action="store_true", help="only the encoders of --seeds")
     parser.add_argument("--recipe", choices=RECIPES, default="pocket")
-    parser.add_argument("--seed", type=commands.seed, default=0, help="of a single --method")
+    parser.add_argument("--seed", type=commands.seed, help="of a single --method; default: 0")
     parser.add_argument(
-        "--seeds", type=commands.seed, nargs="+", action=commands.Several, default=list(SEEDS),
-        help="of --all and --warm-only",
+        "--seeds", type=commands.seed, nargs="+", action=commands.Several,
+        help="of --all and --warm-only; default: 0 1 2",
     )  # fmt: skip
-    parser.add_argument("--data", type=Path, help="folder with CIFAR-10; else KNOB_DATA or ./data")
+    parser.add_argument("--data", type=commands.path, help="folder with CIFAR-10; else KNOB_DATA or ./data")
     parser.add_argument("--download", action="store_true", help="fetch CIFAR-10 where it is missing")
     parser.add_argument(
-        "--encoder", type=Path, metavar="CHECKPOINT", help="fit on this model's frozen encoder; no warm stage"
+        "--encoder", type=commands.path, metavar="CHECKPOINT", help="fit on this model's frozen encoder; no warm stage"
     )
-    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states, histories and results go")
+    parser.add_argument(
+        "--runs", type=commands.out_folder, default=Path("runs"), help="where states, histories and results go"
+    )
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
     parser.add_argument(
-        "--threads", type=commands.positive, default=1, help="CPU threads; equal bits want equal numbers"
+        "--threads", type=commands.threads, default=1, help="CPU threads; equal bits want equal numbers"
     )
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument("--quiet", action="store_true")
@@ -233,7 +235,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="change the recipe: method.epochs=2",
     )
-    return parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
+    if args.method is None and args.seed is not None:
+        parser.error("--seed is of a single --method; --all and --warm-only take --seeds")
+    if args.method is not None and args.seeds is not None:
+        parser.error("--seeds is of --all and --warm-only; a single --method takes --seed")
+    args.seed, args.seeds = args.seed or 0, args.seeds or list(SEEDS)
+    return args
 
 
 def work(args: argparse.Namespace) -> None:
@@ -241,6 +249,8 @@ def work(args: argparse.Namespace) -> None:
         recipe = check(override(RECIPES[args.recipe], args.set), gated=args.all or args.method in methods.GATED)
     except ValueError as error:
         raise commands.WrongArgument(str(error)) from error
+    if args.encoder is not None:
+        encoder_of(args.encoder, recipe.width)  # refused before the data are read, if at all
     device = distributed.own_device(args.device)
     torch.set_num_threads(args.threads)
     images, labels = data.load_cifar10(args.data, "train", download=args.download)

@@ -16,7 +16,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -115,11 +114,13 @@ def later(streams: Streams, labelled: Labelled, weights: Attentive) -> float:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.fit_memory", __doc__)
-    parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--tuned", type=Path, required=True, metavar="FILE.json")
-    parser.add_argument("--streams", nargs="+", action=commands.Several, type=Path, required=True, metavar="FILE.npz",
-                        help="mixed ones, and fast and slow ones for their learned knobs")  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("checkpoint", type=commands.path)
+    parser.add_argument("--tuned", type=commands.path, required=True, metavar="FILE.json")
+    parser.add_argument(
+        "--streams", nargs="+", action=commands.Several, type=commands.path, required=True, metavar="FILE.npz",
+        help="mixed ones, and fast and slow ones for their learned knobs",
+    )  # fmt: skip
+    parser.add_argument("--out", type=commands.out_folder, required=True, metavar="FOLDER")
     return parser.parse_args(arguments)
 
 

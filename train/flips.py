@@ -11,7 +11,6 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,11 +57,9 @@ def measure(members: Sequence[Member], images: Images, first: int = 0, seed: int
 def work(args: argparse.Namespace) -> None:
     members = branch_outputs.load(branch_outputs.find(args.checkpoints))
     images, labels = data.load_cifar10(args.data, "test")
-    if args.first < 0 or args.first % CHUNK:
-        raise commands.WrongArgument(f"--first is {args.first}, expected a multiple of {CHUNK} from 0 on")
-    commands.checked_count(args.count, len(labels) - args.first)
+    part = commands.checked_range(args.first, args.count, len(labels), CHUNK)
     started = time.monotonic()
-    rows = measure(members, images[args.first : args.first + args.count], args.first, args.seed)
+    rows = measure(members, images[part], args.first, args.seed)
     frame = result_tables.write(rows, args.out)
     print(frame.pivot_table("flip_probability", "perturbation", "method", sort=False).round(4).to_string())
     seconds = time.monotonic() - started
@@ -72,11 +69,13 @@ def work(args: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.flips", __doc__)
     commands.add_checkpoints(parser)
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
+    parser.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
     parser.add_argument("--first", type=int, default=0, metavar="PLACE", help="of the first test image (default: 0)")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help="test images (default: %(default)s)")
     parser.add_argument("--seed", type=commands.seed, default=0, help="of the noise (default: %(default)s)")
-    parser.add_argument("--out", type=Path, default=result_tables.RESULTS / "flips.csv", metavar="FILE")
+    parser.add_argument("--out", type=commands.out_file, default=result_tables.RESULTS / "flips.csv", metavar="FILE")
     args = parser.parse_args(arguments)
     return commands.run("train.flips", lambda: work(args))
 

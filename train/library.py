@@ -24,11 +24,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.library", __doc__)
     commands.add_checkpoints(parser)
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
-    parser.add_argument("--assets", type=Path, default=ASSETS, metavar="DIR", help="default: assets")
+    parser.add_argument("--assets", type=commands.out_folder, default=ASSETS, metavar="DIR", help="default: assets")
     parser.add_argument(
-        "--out", type=Path, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
+        "--out", type=commands.out_folder, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
     )
-    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="DIR", help="where the cache lies")
+    parser.add_argument(
+        "--runs", type=commands.out_folder, default=Path("runs"), metavar="DIR", help="where the cache lies"
+    )
     parser.add_argument("--scenes", action="store_true", help="only the streams in which scenes change; the rest stays")
     return parser.parse_args(arguments)
 

@@ -98,10 +98,12 @@ def work(args: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.official_sample", __doc__)
-    parser.add_argument("folder", type=Path, metavar="DIR", help="with the official grids")
-    parser.add_argument("checkpoints", nargs="*", type=Path, metavar="CHECKPOINT", help="default: what ships")
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
-    parser.add_argument("--out", type=Path, default=result_tables.RESULTS / "official.csv", metavar="FILE")
+    parser.add_argument("folder", type=commands.path, metavar="DIR", help="with the official grids")
+    parser.add_argument("checkpoints", nargs="*", type=commands.path, metavar="CHECKPOINT", help="default: what ships")
+    parser.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
+    parser.add_argument("--out", type=commands.out_file, default=result_tables.RESULTS / "official.csv", metavar="FILE")
     args = parser.parse_args(arguments)
     return commands.run("train.official_sample", lambda: work(args))
 

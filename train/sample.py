@@ -37,7 +37,7 @@ def write(out: Path, images: Images, labels: Labels, indices: Labels) -> None:
     files.write_text(out / "sample.json", json.dumps(listing) + "\n")
 
 
-def work(directory: str | None, out: Path) -> None:
+def work(directory: Path | None, out: Path) -> None:
     images, labels = load_cifar10(directory, split="test")
     indices = choose(labels)
     write(out, images[indices], labels[indices], indices)
@@ -46,8 +46,10 @@ def work(directory: str | None, out: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.sample", __doc__)
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
-    parser.add_argument("--out", metavar="DIR", type=Path, default=SAMPLE, help="default: %(default)s")
+    parser.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
+    parser.add_argument("--out", metavar="DIR", type=commands.out_folder, default=SAMPLE, help="default: %(default)s")
     given = parser.parse_args(arguments)
     return commands.run("train.sample", lambda: work(given.data, given.out))
 

@@ -22,7 +22,7 @@ from knob_core.maps import MEASURES, ManySettings
 from knob_core.memories import KINDS, Attentive
 from knob_core.settings import HOME, Settings
 from train import commands
-from train.compare_filters import CHOOSING, about_of
+from train.compare_filters import CHOOSING, checked_about
 
 ZETAS = HOME.zeta * 2.0 ** (np.arange(-8, 4) / 2)  # 0.0625 to 2.83
 OMEGAS = HOME.omega_n * 2.0 ** (np.arange(-8, 6) / 2)  # 0.025 to 2.26 rad/frame
@@ -30,10 +30,7 @@ OMEGAS = HOME.omega_n * 2.0 ** (np.arange(-8, 6) / 2)  # 0.025 to 2.26 rad/frame
 
 def read(path: Path) -> tuple[str, Branches]:
     """The model's name and its streams; other splits than those for choosing are refused."""
-    about = about_of(path)
-    if about.get("split") not in CHOOSING:
-        raise ValueError(f"{path} has split {about.get('split')!r}, expected {' or '.join(CHOOSING)} here")
-    return str(about["model"]), branches.load(path)
+    return str(checked_about(path, CHOOSING)["model"]), branches.load(path)
 
 
 def together(parts: Sequence[Branches]) -> Branches:
@@ -65,10 +62,12 @@ def sweep(model: str, streams: Branches, memory: str) -> list[dict[str, Any]]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = commands.parser("train.sensitivity", __doc__)
-    parser.add_argument("streams", nargs="+", type=Path, metavar="FILE.npz", help="several of a model are joined")
+    parser.add_argument(
+        "streams", nargs="+", type=commands.path, metavar="FILE.npz", help="several of a model are joined"
+    )
     parser.add_argument("--memory", choices=KINDS, default=HOME.memory, help="default: %(default)s")
     parser.add_argument(
-        "--out", type=Path, default=result_tables.RESULTS / "sensitivity.csv", metavar="TABLE.csv",
+        "--out", type=commands.out_file, default=result_tables.RESULTS / "sensitivity.csv", metavar="TABLE.csv",
         help="default: assets/results/sensitivity.csv",
     )  # fmt: skip
     return parser.parse_args(arguments)

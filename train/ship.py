@@ -108,7 +108,7 @@ def work(runs: Path, even_if_worse: bool = False) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.ship", __doc__)
-    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--runs", type=commands.path, default=Path("runs"))
     parser.add_argument("--recipe", default="pocket")
     parser.add_argument("--even-if-worse", action="store_true", help="replace also what is better on validation")
     args = parser.parse_args(arguments)

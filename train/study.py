@@ -165,11 +165,11 @@ def work(args: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.study", __doc__)
     parser.add_argument("--seed", type=commands.seed, default=0)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--data", type=commands.path)
+    parser.add_argument("--runs", type=commands.path, default=Path("runs"))
     parser.add_argument("--images", type=commands.positive, default=20000, help="training images, each seen once")
     parser.add_argument("--epochs", type=commands.positive, default=10, help="over the cached features")
-    parser.add_argument("--test", type=commands.positive, default=1000, help="images of the shipped sample")
+    parser.add_argument("--test", type=commands.whole(1, 1000), default=1000, help="images of the shipped sample")
     args = parser.parse_args(arguments)
     return commands.run("train.study", lambda: work(args))
 

@@ -47,6 +47,40 @@ def test_a_wrong_argument_has_its_own_code(capsys: pytest.CaptureFixture[str]) -
     assert commands.checked_count(None, 5) == 5 and commands.checked_count(3, 5) == 3
 
 
+@pytest.mark.parametrize(
+    ("first", "count", "told"),
+    [
+        (10_000, 2000, "--first is 10000, expected a multiple of 250 from 0 to 9750"),
+        (100, 2000, "--first is 100, expected a multiple of 250 from 0 to 9750"),
+        (-250, 2000, "--first is -250, expected a multiple"),
+        (9750, 2000, "--count is 2000, expected 2 to 250"),
+        (0, 1, "--count is 1, expected 2 to 10000"),
+        (0, int("9" * 1000), "--count is 9999999999999999999999999999999999999..., expected 2 to 10000"),
+    ],
+)
+def test_a_range_that_is_not_there_names_what_is_wrong_with_it(first: int, count: int, told: str) -> None:
+    assert commands.checked_range(9750, 250, 10_000, 250, 2) == slice(9750, 10_000)
+    with pytest.raises(commands.WrongArgument, match=told.replace(".", r"\.")):
+        commands.checked_range(first, count, 10_000, 250, 2)
+
+
+def test_a_place_to_write_to_is_checked_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert commands.out_folder(str(tmp_path / "new" / "one")) == tmp_path / "new" / "one"
+    assert commands.out_file(str(tmp_path / "file")) == tmp_path / "file"
+    assert commands.out_file("x.csv") == Path("x.csv")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(argparse.ArgumentTypeError, match=r"file' is a file, expected a folder"):
+            commands.out_folder(str(place))
+    with pytest.raises(argparse.ArgumentTypeError, match="is a folder, expected a file"):
+        commands.out_file(str(tmp_path))
+    with pytest.raises(argparse.ArgumentTypeError, match=r"file' is a file, expected a folder"):
+        commands.out_file(str(tmp_path / "file" / "x.csv"))
+    for check in (commands.out_file, commands.out_folder):
+        with pytest.raises(argparse.ArgumentTypeError, match="is empty, expected a path"):
+            check("")
+
+
 def test_a_missing_tool_is_named_but_a_missing_module_of_ours_is_a_defect(capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("train.it", lambda: fail(ModuleNotFoundError("no", name="matplotlib.figure"))) == 1
     assert capsys.readouterr().err.startswith("train.it: needs matplotlib.figure; install")
@@ -57,9 +91,11 @@ def test_a_missing_tool_is_named_but_a_missing_module_of_ours_is_a_defect(capsys
 @pytest.mark.parametrize(
     ("check", "good", "bad"),
     [
-        (commands.positive, "3", ("0", "-1", "1.5", "x")),
+        (commands.positive, "3", ("0", "-1", "1.5", "x", "nan", "", "9" * 20, "9" * 5000)),
+        (commands.threads, "8", ("0", "1025")),
+        (commands.path, "a/b", ("",)),
         (commands.seed, "0", ("-1", "1.5", "x", str(2**63))),
-        (commands.device, "cpu", ("toaster", "cuda:99")),
+        (commands.device, "cpu", ("toaster", "cuda:99", "meta", "vulkan")),
     ],
 )
 def test_arguments_are_checked_before_anything_is_loaded(check, good: str, bad: tuple[str, ...]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 import torch
 
 from knob_core import models
+from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import cost
 
@@ -59,3 +63,13 @@ def test_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(frame.index) == list(models.METHODS)
     assert frame.loc["static", "ratio_to_static"] == 1
     assert (frame["latency_ms"] > 0).all()
+
+
+def test_a_reader_that_is_gone_does_not_matter_to_the_table(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "train.cost", "--widths", "4", "--rounds", "1", "--out", tmp_path]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "cost.csv").is_file()

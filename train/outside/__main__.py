@@ -54,6 +54,15 @@ def models() -> dict[str, Model]:
     }
 
 
+def asked(names: Sequence[str] | None) -> dict[str, Model]:
+    """The models of these names; None is all."""
+    known = models()
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        raise ValueError(f"--models has {', '.join(unknown)}, expected some of {', '.join(known)}")
+    return {name: known[name] for name in names or known}
+
+
 def load_or_make(name: str, model: Model, args: argparse.Namespace) -> OutsideStreams:
     """The model's streams, from the cache where they have the size asked for."""
     args = argparse.Namespace(**vars(args) | {"streams": args.streams // model.fewer})
@@ -99,11 +108,19 @@ def record(name: str, model: Model, kind: str, row: Row, entry: Contender, size:
 
 def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
     """Of the streams that models are run over, and where they are kept."""
-    parser.add_argument("--streams", type=int, default=streams.STREAMS, metavar="R", help="default: %(default)s")
-    parser.add_argument("--frames", type=int, default=300, metavar="T", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of streams and searches (default: %(default)s)")
-    parser.add_argument("--data", metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)")
-    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="of logits (default: %(default)s)")
+    parser.add_argument(
+        "--streams", type=commands.whole(2, 10_000), default=streams.STREAMS, metavar="R", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--frames", type=commands.whole(2, 10_000), default=300, metavar="T", help="default: %(default)s"
+    )
+    parser.add_argument("--seed", type=commands.seed, default=0, help="of streams and searches (default: %(default)s)")
+    parser.add_argument(
+        "--data", type=commands.path, metavar="DIR", help="where CIFAR-10 lies (default: KNOB_DATA, ./data)"
+    )
+    parser.add_argument(
+        "--cache", type=commands.out_folder, default=CACHE, metavar="DIR", help="of logits (default: %(default)s)"
+    )
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -113,27 +130,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_stream_arguments(parser)
     parser.add_argument("--kind", choices=CHANGE_STREAMS, default="mixed", help="default: %(default)s")
-    parser.add_argument("--evaluations", type=int, default=contenders.EVALUATIONS, metavar="N",
+    parser.add_argument("--evaluations", type=commands.positive, default=contenders.EVALUATIONS, metavar="N",
                         help="settings tried for each filter (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the tables, too")
+    parser.add_argument("--out", type=commands.out_file, metavar="FILE.csv", help="write the tables, too")
     return parser.parse_args(arguments)
 
 
 def work(args: argparse.Namespace) -> None:
-    known = models()
-    names = args.models or list(known)
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ValueError(f"--models has {', '.join(unknown)}, expected some of {', '.join(known)}")
     lines = []
-    for name in names:
-        fitting, testing = load_or_make(name, known[name], args).halves
+    for name, model in asked(args.models).items():
+        fitting, testing = load_or_make(name, model, args).halves
         entries = contenders.contenders(fitting, args.evaluations, args.seed)
         rows = contenders.rows(entries, testing)
-        print(f"\n{known[name].words}\n{text_table(rows)}\n{verdict(rows)}", flush=True)
+        print(f"\n{model.words}\n{text_table(rows)}\n{verdict(rows)}", flush=True)
         size = testing.labels.shape
         for row, entry in zip(rows, entries, strict=True):
-            lines.append(record(name, known[name], args.kind, row, entry, size))
+            lines.append(record(name, model, args.kind, row, entry, size))
     if args.out:
         result_tables.write(lines, args.out)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -45,7 +46,7 @@ CLASSES = tuple(GROUPS)
 
 
 def make(
-    seed: int = 0, count: int = streams.STREAMS, frames: int = 300, kind: str = "mixed", folder: str | None = None
+    seed: int = 0, count: int = streams.STREAMS, frames: int = 300, kind: str = "mixed", folder: Path | None = None
 ) -> OutsideStreams:
     """Streams of EfficientNet-Lite0; CIFAR-10 lies in `folder`."""
     model = network()

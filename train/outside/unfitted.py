@@ -27,7 +27,7 @@ from knob_core.settings import HOME, Settings
 from knob_core.streams.change import CHANGE_STREAMS
 from train import commands
 from train.change_benchmark import shown
-from train.outside.__main__ import add_stream_arguments, load_or_make, models
+from train.outside.__main__ import add_stream_arguments, asked, load_or_make
 
 WORST = -0.15  # points of accuracy
 SCALES = (1.0, 0.4, 2.5)  # of the logits: models of other makers are more modest or surer
@@ -134,17 +134,19 @@ def chosen(rows: Sequence[Tried]) -> Tried:
 
 def outside_sets(args: argparse.Namespace, half: int) -> list[StreamSet]:
     """Half 0 is to fit on, half 1 to measure on; made where the cache has none."""
-    found, known = [], models()
-    for name in args.models or known:
+    found = []
+    for name, model in asked(args.models).items():
         for kind in args.kinds:
             sized = argparse.Namespace(**vars(args) | {"kind": kind})
-            part = load_or_make(name, known[name], sized).halves[half]
+            part = load_or_make(name, model, sized).halves[half]
             found.append(StreamSet(name, kind, part.z.astype(np.float64), part.labels))
     return found
 
 
 def own_set(path: Path) -> StreamSet:
     """A file of `train.change_streams`, <split>-<kind>-<method>-s<seed>.npz; test streams are refused."""
+    if path.stem.count("-") < 2:
+        raise ValueError(f"{path} has another name than <split>-<kind>-<method>-s<seed>.npz")
     split, kind, model = path.stem.split("-", 2)
     if split == "test":
         raise ValueError(f"{path} has test streams, expected validation streams: nothing is chosen on test pictures")
@@ -187,12 +189,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--own",
         nargs="+",
         action=commands.Several,
-        type=Path,
+        type=commands.path,
         default=(),
         metavar="FILE.npz",
         help="validation streams",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the table of `measure`, too")
+    parser.add_argument("--out", type=commands.out_file, metavar="FILE.csv", help="write the table of `measure`, too")
     add_stream_arguments(parser)
     return parser.parse_args(arguments)
 

@@ -120,13 +120,13 @@ def work(folder: Path, out: Path, readme_path: Path) -> None:
     from train.report import plots  # needs matplotlib
 
     results = Results(folder)
-    plots.draw(results, folder / FOLDER)
     place = Path(os.path.relpath(folder / FOLDER, out.parent)).as_posix()
-    text = document(results, place)
+    text = document(results, place)  # reads all tables, so nothing is written where one is missing
+    summary = readme.insert(readme_path.read_text(encoding="utf-8"), results)
+    plots.draw(results, folder / FOLDER)
     result_tables.write([claim._asdict() for claim in claims(results)], folder / "claims.csv")
     result_tables.write(published.paper(), folder / "paper.csv")
     result_tables.write(published.anchors(), folder / "anchors.csv")
-    summary = readme.insert(readme_path.read_text(encoding="utf-8"), results)
     for path, content in ((out, text), (readme_path, summary)):
         files.write_text(path, content)
     print(out)
@@ -134,8 +134,14 @@ def work(folder: Path, out: Path, readme_path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.report", __doc__)
-    add = functools.partial(parser.add_argument, type=Path)
-    add("--results", default=result_tables.RESULTS, metavar="DIR", help="default: assets/results")
+    add = functools.partial(parser.add_argument, type=commands.out_file)
+    parser.add_argument(
+        "--results",
+        type=commands.out_folder,
+        default=result_tables.RESULTS,
+        metavar="DIR",
+        help="default: assets/results",
+    )
     add("--out", default=ROOT / "RESULTS.md", metavar="FILE", help="default: RESULTS.md")
     add("--readme", default=ROOT / "README.md", metavar="FILE", help="default: README.md")
     args = parser.parse_args(arguments)
