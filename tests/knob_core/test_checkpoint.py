@@ -15,8 +15,6 @@ from safetensors.torch import load_file, save_file
 from knob_core import assets, checkpoint, models
 from knob_core.data import CLASSES
 
-WHAT = '"width": {}, "num_classes": 10'
-
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
