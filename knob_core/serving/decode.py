@@ -11,7 +11,8 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from knob_core.serving.messages import DTYPES, MAX_LOGIT, BadFrame, Frame, Header, checked_header
-from knob_core.uploads.picture_sizes import require_pixels, require_scans
+from knob_core.uploads.picture_blocks import require_blocks
+from knob_core.uploads.picture_sizes import require_pixels
 from knob_core.uploads.stills import _eight_bits, damage_named
 
 FORMATS = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"RIFF": "WEBP"}
@@ -75,8 +76,7 @@ def decoded(content: bytes | memoryview, quick: int = MAX_PIXELS) -> np.ndarray:
     kind = next((name for start, name in FORMATS.items() if bytes(content[: len(start)]) == start), None)
     if kind is None:
         raise ValueError(f"frame begins with {bytes(content[:4])!r}, expected a JPEG, PNG or WebP picture")
-    if kind == "JPEG":
-        require_scans("frame", bytes(content))
+    require_blocks("frame", kind, bytes(content))
     with damage_named("frame", kind, MAX_PIXELS):
         picture = Image.open(io.BytesIO(content), formats=[kind])
     with picture:

@@ -1,22 +1,18 @@
 """What a picture file would be decoded to, read from its own blocks before a decoder takes memory for it.
 
-GIF: a later frame may enlarge the canvas. JPEG: a few bytes may be one more scan over all pixels.
+GIF: a later frame may enlarge the canvas.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from knob_core.uploads.limits import MAX_PIXELS, MAX_SCANS
+from knob_core.uploads.limits import MAX_BLOCKS, MAX_PIXELS, MAX_STRAY
+from knob_core.uploads.picture_blocks import OFTEN
 
-SCAN = b"\xff\xda"  # begins a scan; never part of a JPEG's packed pixels
+BEGINS = re.compile(b"[!,;]")
 EXTENSION, IMAGE, TRAILER, COMMENT = b"!", b",", b";", 254
-
-
-def require_scans(name: str, content: bytes) -> None:
-    """Refuse a JPEG that goes over its pixels again and again."""
-    if (scans := content.count(SCAN)) > MAX_SCANS:
-        raise ValueError(f"{name} has {scans:,} scans, expected at most {MAX_SCANS}")
 
 
 def require_pixels(name: str, width: int, height: int, most: int = MAX_PIXELS) -> None:
@@ -27,16 +23,29 @@ def require_pixels(name: str, width: int, height: int, most: int = MAX_PIXELS) -
 
 def require_canvas(name: str, content: bytes, check: Callable[[], None]) -> None:
     """Refuse a GIF one of whose frames makes the canvas too large; walks its blocks as the decoder will."""
-    blocks = _Blocks(content)
+    blocks = _Blocks(content, check)
     width, height = blocks.number(6), blocks.number(8)
     blocks.at = 13 + blocks.palette(10)
-    while (mark := blocks.take(1)) not in (b"", TRAILER):
-        if mark == EXTENSION:
+    comments = stray = 0
+    while True:
+        found = BEGINS.search(content, blocks.at)
+        stray += (found.start() if found else max(len(content), blocks.at)) - blocks.at  # the decoder skips them singly
+        if stray > MAX_STRAY:
+            raise ValueError(f"{name} has {stray:,} bytes that belong to no block, expected at most {MAX_STRAY:,}")
+        if found is None or found[0] == TRAILER:
+            return
+        blocks.at = found.end()
+        if found[0] == EXTENSION:
             label = blocks.take(1)
             first = blocks.skip_one()
-            if label != bytes([COMMENT]) or first:
+            if label != bytes([COMMENT]):
                 blocks.skip_rest()
-        elif mark == IMAGE:
+                continue
+            while first:  # a comment is kept, block by block
+                if (comments := comments + 1) > MAX_BLOCKS:
+                    raise ValueError(f"{name} has more than {MAX_BLOCKS:,} blocks of comments, expected fewer")
+                first = blocks.skip_one()
+        else:
             check()
             at = blocks.at
             left, top, across, down = (blocks.number(at + i) for i in (0, 2, 4, 6))
@@ -44,14 +53,13 @@ def require_canvas(name: str, content: bytes, check: Callable[[], None]) -> None
             require_pixels(name, width, height)
             blocks.at = at + 9 + blocks.palette(at + 8) + 1
             blocks.skip_rest()
-        # anything else is skipped byte by byte
 
 
 class _Blocks:
     """A place in a GIF; past its end everything is 0."""
 
-    def __init__(self, content: bytes) -> None:
-        self.content, self.at = content, 0
+    def __init__(self, content: bytes, check: Callable[[], None]) -> None:
+        self.content, self.check, self.at, self.skipped = content, check, 0, 0
 
     def take(self, n: int) -> bytes:
         self.at += n
@@ -67,6 +75,9 @@ class _Blocks:
 
     def skip_one(self) -> int:
         """Bytes of the sub-block here."""
+        self.skipped += 1
+        if self.skipped % OFTEN == 0:
+            self.check()
         size = self.take(1)
         self.at += size[0] if size else 0
         return size[0] if size and self.at - size[0] < len(self.content) else 0

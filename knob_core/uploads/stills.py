@@ -16,8 +16,9 @@ from PIL import Image, ImageOps
 
 from knob_core.uploads.budget import Budget, Stopped
 from knob_core.uploads.limits import MAX_PIXELS, MAX_RLE_PIXELS, require_size, said
+from knob_core.uploads.picture_blocks import require_blocks
 from knob_core.uploads.picture_frames import PictureFrames, frame_rate
-from knob_core.uploads.picture_sizes import require_canvas, require_pixels, require_scans
+from knob_core.uploads.picture_sizes import require_canvas, require_pixels
 
 SIZE = 32  # pixels
 ROWS = 64  # that are converted at a time
@@ -40,10 +41,9 @@ def read(name: str, kind: str, content: bytes, budget: Budget, most_frames: int)
 def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tuple[np.ndarray, float]]:
     """(image (3, 32, 32), seconds it is shown for; 0 where the file does not tell), one at a time."""
     require_size(name, len(content))
+    require_blocks(name, FORMATS[kind], content, lambda: budget.check(name))
     if kind == ".gif":
         require_canvas(name, content, lambda: budget.check(name))
-    if FORMATS[kind] == "JPEG":
-        require_scans(name, content)
     with damage_named(name, FORMATS[kind]):
         picture = Image.open(_Watched(name, content, budget), formats=[FORMATS[kind]])
     with picture:

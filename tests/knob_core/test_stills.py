@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from knob_core.uploads import Budget, Stopped, limits, picture_sizes, read_pictures, stills
+from knob_core.uploads import Budget, Stopped, limits, picture_blocks, picture_sizes, read_pictures, stills
 
 
 def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
@@ -92,8 +92,8 @@ def test_a_slow_decoder_is_stopped_on_its_way():
 
 def test_a_jpeg_of_endless_scans_is_refused():
     content = saved(Image.new("RGB", (64, 64)), "JPEG", progressive=True)
-    scan = content[content.index(picture_sizes.SCAN) : content.rindex(b"\xff\xd9")]
-    assert 1 < content.count(picture_sizes.SCAN) < 20
+    scan = content[content.index(picture_blocks.SCAN) : content.rindex(b"\xff\xd9")]
+    assert 1 < content.count(picture_blocks.SCAN) < 20
     with pytest.raises(ValueError, match=r"has 1\d\d scans, expected at most 100"):
         read_pictures([("a.jpg", content[:-2] + scan * 11 + b"\xff\xd9")])
 
