@@ -40,7 +40,15 @@ class Member:
     info: zipfile.ZipInfo
 
     def read(self, budget: Budget) -> bytes:
-        """Unpack it, block by block."""
+        """Unpack it."""
+        return self._unpacked(budget).getvalue()  # shared, not copied
+
+    def buffer(self, budget: Budget) -> memoryview:
+        """Unpack it, for one who writes there."""
+        return self._unpacked(budget).getbuffer()
+
+    def _unpacked(self, budget: Budget) -> io.BytesIO:
+        """Block by block."""
         budget.spend(self.archive_name, self.size)
         parts, left = io.BytesIO(), self.size + 1  # one more, to see whether there is more
         with _damage_named(self.archive_name), self.archive.open(self.info) as file:
@@ -50,7 +58,7 @@ class Member:
                 budget.check(self.archive_name)
         if left != 1:
             raise ValueError(f"{self.archive_name}: '{short(self.name)}' has not the {self.size:,} bytes it declares")
-        return parts.getvalue()  # shared, not copied
+        return parts
 
     def beginning(self, size: int) -> bytes:
         """Its first bytes, to judge it by before the rest is unpacked."""

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from knob_core.csv_columns import Words
 from knob_core.uploads import archive
 from knob_core.uploads.budget import Budget, only_value_errors
-from knob_core.uploads.limits import MAX_VALUES, require_size, short
+from knob_core.uploads.limits import LARGE_BYTES, MAX_VALUES, require_size, short
 from knob_core.uploads.npy import LONGEST_HEADER, read_header, read_npy
 from knob_core.uploads.parquet_process import read_in_process
 from knob_core.uploads.tables import arrange, read_csv
@@ -31,18 +31,20 @@ def read_logits(name: str, content: bytes, classes: int | None = None, budget: B
         require_size(name, len(content))
         budget = budget or Budget()
         budget.check(name)
-        return uploaded(name, _held(name, kind, content, budget), classes)
+        with budget.turns():
+            return uploaded(name, _held(name, kind, content, budget), classes)
 
 
 def _held(name: str, kind: str, content: bytes, budget: Budget) -> Held:
     if kind == ".npy":
         return {"logits": read_npy(name, content, budget)}
     if kind == ".parquet":
+        budget.wait_for_turn(name)  # it tells its size to its own process only
         return arrange(name, read_in_process(name, content, budget))
     if kind != ".npz":
         return read_csv(name, content, budget)
     held: Held = {}
-    room = 2 * MAX_VALUES  # two branches
+    room, decoded = 2 * MAX_VALUES, 0  # numbers of two branches, bytes
     for member in archive.members(name, content, budget):
         if not member.name.endswith(".npy") or "/" in member.name:
             raise ValueError(f"{name} holds '{short(member.name)}', expected .npy arrays only")
@@ -50,8 +52,10 @@ def _held(name: str, kind: str, content: bytes, budget: Budget) -> Held:
         if key not in KNOWN:
             raise ValueError(f"{name} holds '{short(key)}', expected {', '.join(sorted(KNOWN))}")
         named, most = f"{name}: {short(member.name)}", min(room, MAX_VALUES)
-        read_header(named, member.beginning(LONGEST_HEADER), most)
-        array = read_npy(named, member.read(budget), budget, most)
+        decoded += read_header(named, member.beginning(LONGEST_HEADER), most).decoded
+        if decoded > LARGE_BYTES:
+            budget.wait_for_turn(named)
+        array = read_npy(named, member.buffer(budget), budget, most)
         room -= array.codes.size if isinstance(array, Words) else array.size
         held[key] = array
     return held

@@ -14,7 +14,7 @@ import numpy as np
 
 from knob_core.csv_columns import Words
 from knob_core.uploads.budget import Budget
-from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES, MAX_WORD_BYTES, MAX_WORDS, said
+from knob_core.uploads.limits import LARGE_BYTES, MAX_CLASSES, MAX_VALUES, MAX_WORD_BYTES, MAX_WORDS, said
 
 HEADER = (ValueError, SyntaxError, TokenError, TypeError, LookupError, RecursionError, MemoryError)  # it is Python text
 LONGEST_HEADER = 70_000  # bytes
@@ -24,18 +24,20 @@ READERS: dict[tuple[int, int], Any] = {
 }
 
 
-def read_npy(name: str, content: bytes, budget: Budget, most: int = MAX_VALUES) -> np.ndarray | Words:
-    """At most `most` numbers as float64, or words, in the shape the file has."""
+def read_npy(name: str, content: bytes | memoryview, budget: Budget, most: int = MAX_VALUES) -> np.ndarray | Words:
+    """At most `most` numbers as float64, or words, in the shape the file has; they may take `content`'s place."""
     header = read_header(name, content[:LONGEST_HEADER], most)
     dtype, values = header.dtype, math.prod(header.shape)
     if (held := len(content) - header.size) != values * dtype.itemsize:
         raise ValueError(f"{name} is cut short or padded: {held:,} bytes for shape {str(header.shape)[:80]}")
-    budget.spend(name, values * max(dtype.itemsize, 8))
+    if header.decoded > LARGE_BYTES:
+        budget.wait_for_turn(name)
+    budget.spend(name, header.decoded)
     array = np.ndarray(header.shape, dtype, content, header.size, order="F" if header.fortran else "C")
     if dtype.kind == "U":
         return _words(name, array)
     with np.errstate(over="ignore"):  # more than float64 holds becomes infinite, which is refused by its place
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=not (array.flags.writeable and array.flags.aligned))
 
 
 class Header(NamedTuple):
@@ -46,8 +48,13 @@ class Header(NamedTuple):
     dtype: np.dtype
     size: int  # bytes before its numbers
 
+    @property
+    def decoded(self) -> int:
+        """Bytes as float64, or as text."""
+        return math.prod(self.shape) * max(self.dtype.itemsize, 8)
 
-def read_header(name: str, beginning: bytes, most: int = MAX_VALUES) -> Header:
+
+def read_header(name: str, beginning: bytes | memoryview, most: int = MAX_VALUES) -> Header:
     """Of at most `most` numbers or words; anything else is refused."""
     header = _header(name, io.BytesIO(beginning))
     dtype, values, shape = header.dtype, math.prod(header.shape), str(header.shape)[:80]

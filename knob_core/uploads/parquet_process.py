@@ -23,8 +23,8 @@ def read_in_process(name: str, content: bytes, budget: Budget) -> Table:
     return Table(tuple(found["names"]), numbers, labels)
 
 
-def answer(name: str, content: bytes, budget: Budget) -> tuple[dict[str, Any], bytes]:
-    """The numbers as bytes, and after them the labels' places in the list of texts."""
+def answer(name: str, content: bytes, budget: Budget) -> tuple[dict[str, Any], list[memoryview]]:
+    """The numbers, and after them the labels' places in the list of texts; their bytes are the arrays' own."""
     table = parquet.read_table(name, content, budget)
     found = {"rows": len(table.numbers), "names": table.names, "texts": table.labels and table.labels.texts}
-    return found, table.numbers.tobytes() + (table.labels.codes.astype(np.int64).tobytes() if table.labels else b"")
+    return found, [table.numbers.data, *([table.labels.codes.astype(np.int64).data] if table.labels else [])]

@@ -4,7 +4,7 @@ The libraries for videos and parquet cannot be asked to stop within a packet or 
 takes, and a spoilt file can make them end the process that they run in. So that process has a limit of memory, is
 ended at the deadline or when cancelled, and says by pipe what it found:
     in:  one line of JSON (what to do, limits), the file's bytes
-    out: one line of JSON ({"error", "stopped"}, or what was found), bytes
+    out: one line of JSON ({"error", "stopped"}, or what was found; how many bytes follow), bytes
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SPARE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEM
 
 
 def ask(module: str, libraries: tuple[str, ...], name: str, content: bytes, budget: Budget, **asked: Any) -> Any:
-    """(what was found, bytes) by `module.answer(name, content, budget, **asked)` in a process of its own."""
+    """(what was found, a view of bytes) by `module.answer(name, content, budget, **asked)` in a process of its own."""
     budget.check(name)
     head = {
         "module": module, "libraries": libraries, "name": name, "asked": asked, "memory": MAX_PROCESS_MEMORY,
@@ -45,28 +45,37 @@ def ask(module: str, libraries: tuple[str, ...], name: str, content: bytes, budg
     except OSError as error:
         raise ValueError(f"{name}: no process could be started to read it; please try again later") from error
     with process:
-        try:
-            said = _answer(process, [json.dumps(head).encode(), b"\n", content], name, budget)
-        finally:
-            process.kill()
-    line, _, body = said.partition(b"\n")
-    if not line:
+        said = _answer(process, [json.dumps(head).encode(), b"\n", content], name, budget)
+    end = said.find(b"\n") + 1
+    found = json.loads(said[:end] or "{}")
+    if len(said) - end != found.get("size"):
         raise ValueError(f"{name} is damaged: whatever read it broke off")
-    found = json.loads(line)
     if "error" in found:
         raise (Stopped if found["stopped"] else ValueError)(found["error"])
     budget.spent = found["spent"]
-    return found["found"], body
+    return found["found"], memoryview(said)[end:]
 
 
 def _answer(process: subprocess.Popen[bytes], question: list[bytes], name: str, budget: Budget) -> bytes:
-    given, process.stdin = process.stdin, None  # `communicate` would not go on with a question after its first timeout
+    """What it says up to its end; `communicate` would hold that twice."""
+    said: list[bytes] = []
+    given, process.stdin = process.stdin, None  # closed by `_tell`
+    listener = threading.Thread(target=_listen, args=(process.stdout, said), daemon=True)
+    listener.start()
     threading.Thread(target=_tell, args=(given, question), daemon=True).start()
-    while True:
-        try:
-            return process.communicate(timeout=PATIENCE)[0]
-        except subprocess.TimeoutExpired:
+    try:
+        while listener.is_alive():
             budget.check(name)
+            listener.join(PATIENCE)
+    finally:
+        process.kill()
+        listener.join()
+    return b"".join(said)  # itself, if it is one
+
+
+def _listen(speaker: IO[bytes] | None, said: list[bytes]) -> None:
+    assert speaker is not None
+    said.append(speaker.read())
 
 
 def _tell(given: IO[bytes], question: list[bytes]) -> None:
@@ -89,15 +98,15 @@ def main() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (head["memory"], head["memory"]))
-    body = b""
+    body: list[memoryview] = []
     try:
         with only_value_errors(name):
             found, body = reader.answer(name, content, budget, **head["asked"])
-            said = {"found": found, "spent": budget.spent}
+            said = {"found": found, "spent": budget.spent, "size": sum(part.nbytes for part in body)}
     except ValueError as error:
-        said = {"error": str(error), "stopped": isinstance(error, Stopped)}
+        said = {"error": str(error), "stopped": isinstance(error, Stopped), "size": 0}
     sys.stdout.buffer.write(json.dumps(said).encode() + b"\n")
-    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.writelines(body)
 
 
 if __name__ == "__main__":

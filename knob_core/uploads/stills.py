@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from itertools import islice
 
 import numpy as np
 from PIL import Image, ImageOps
 
 from knob_core.uploads.budget import Budget, Stopped
-from knob_core.uploads.limits import MAX_PIXELS, MAX_RLE_PIXELS, require_size, said
+from knob_core.uploads.limits import LARGE_PIXELS, MAX_MOVING_PIXELS, MAX_PIXELS, MAX_RLE_PIXELS, require_size, said
 from knob_core.uploads.picture_blocks import require_blocks
 from knob_core.uploads.picture_frames import PictureFrames, frame_rate
-from knob_core.uploads.picture_sizes import require_canvas, require_pixels
+from knob_core.uploads.picture_sizes import MOVES, require_canvas, require_pixels, webp_size
 
 SIZE = 32  # pixels
-ROWS = 64  # that are converted at a time
+ROWS = 64  # that are shrunk at a time
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".gif": "GIF"}
 MOVING = (".png", ".webp", ".gif")  # may hold more than one frame
 DAMAGE = (
@@ -32,18 +32,22 @@ DAMAGE = (
 
 def read(name: str, kind: str, content: bytes, budget: Budget, most_frames: int) -> PictureFrames:
     """The first `most_frames` frames of a file called `name`, upright; `kind` is a key of FORMATS."""
-    found = list(islice(_frames(name, kind, content, budget), most_frames))
+    with budget.turns(), closing(_frames(name, kind, content, budget)) as frames:
+        found = list(islice(frames, most_frames))
     seconds = [shown for _, shown in found]
     rate = len(found) / sum(seconds) if len(found) > 1 and min(seconds) > 0 else None
     return PictureFrames(np.stack([image for image, _ in found]), frame_rate(rate))
 
 
-def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tuple[np.ndarray, float]]:
+def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Generator[tuple[np.ndarray, float]]:
     """(image (3, 32, 32), seconds it is shown for; 0 where the file does not tell), one at a time."""
     require_size(name, len(content))
     require_blocks(name, FORMATS[kind], content, lambda: budget.check(name))
     if kind == ".gif":
         require_canvas(name, content, lambda: budget.check(name))
+    if kind == ".webp":
+        require_pixels(name, *webp_size(content), MAX_MOVING_PIXELS)
+        _take_turn(name, webp_size(content), budget)
     with damage_named(name, FORMATS[kind]):
         picture = Image.open(_Watched(name, content, budget), formats=[FORMATS[kind]])
     with picture:
@@ -52,6 +56,9 @@ def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tu
         while _at(name, picture, kind, number):
             width, height = picture.size  # the frame's own: a GIF may grow on the way
             require_pixels(name, width, height, MAX_RLE_PIXELS if slow else MAX_PIXELS)
+            if kind == ".png" and getattr(picture, "n_frames", 1) > 1:
+                require_pixels(name, width, height, MAX_MOVING_PIXELS, MOVES)
+            _take_turn(name, picture.size, budget)
             budget.spend(name, 3 * width * height)
             with damage_named(name, FORMATS[kind]):
                 picture.load()
@@ -60,6 +67,11 @@ def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Iterator[tu
                 image, seconds = small(picture), float(picture.info.get("duration") or 0) / 1000
             yield image, seconds
             number += 1
+
+
+def _take_turn(name: str, size: tuple[int, int], budget: Budget) -> None:
+    if size[0] * size[1] > LARGE_PIXELS:
+        budget.wait_for_turn(name)
 
 
 def _at(name: str, picture: Image.Image, kind: str, number: int) -> bool:
@@ -102,20 +114,14 @@ def damage_named(name: str, kind: str, most: int = MAX_PIXELS) -> Iterator[None]
 
 
 def small(frame: Image.Image) -> np.ndarray:
-    """(3, 32, 32) uint8."""
+    """(3, 32, 32) uint8. Shrunk across strip by strip, then down, as `resize` itself does it: no copy of all pixels."""
     width, height = frame.size
     side = min(width, height)
     left, top = (width - side) // 2, (height - side) // 2
-    square = frame.crop((left, top, left + side, top + side))
-    if square.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
-        square = Image.fromarray(_eight_bits(np.asarray(square)))
-    shrunk = square.convert("RGB").resize((SIZE, SIZE), Image.Resampling.BILINEAR)
-    return np.moveaxis(np.asarray(shrunk), -1, 0)
-
-
-def _eight_bits(grey: np.ndarray) -> np.ndarray:
-    """(H, W) of 16 bits in 8, some rows at a time: as floats, a large picture would take gigabytes."""
-    small = np.empty(grey.shape, np.uint8)
-    for top in range(0, len(grey), ROWS):
-        small[top : top + ROWS] = (grey[top : top + ROWS].clip(0, 65535) / 257).round()
-    return small
+    narrow = Image.new("RGB", (SIZE, side))
+    for at in range(0, side, ROWS):
+        strip = frame.crop((left, top + at, left + side, top + min(at + ROWS, side)))
+        if strip.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
+            strip = Image.fromarray((np.asarray(strip).clip(0, 65535) / 257).round().astype(np.uint8))
+        narrow.paste(strip.convert("RGB").resize((SIZE, strip.height), Image.Resampling.BILINEAR), (0, at))
+    return np.moveaxis(np.asarray(narrow.resize((SIZE, SIZE), Image.Resampling.BILINEAR)), -1, 0)

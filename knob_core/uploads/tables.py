@@ -17,7 +17,7 @@ from knob_core import csv_text
 from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words, read_columns
 from knob_core.csv_text import number_of
 from knob_core.uploads.budget import Budget
-from knob_core.uploads.limits import MAX_CLASSES, MAX_VALUES, short
+from knob_core.uploads.limits import LARGE_BYTES, MAX_CLASSES, MAX_VALUES, short
 from knob_core.uploads.uploaded import Held
 
 OWN = {"stream": "stream", "label": "labels", "labels": "labels", "severity": "severity", "u_star": "u_star"}
@@ -61,6 +61,8 @@ def read_csv(name: str, content: bytes, budget: Budget) -> Held:
     budget.spend(name, 8 * most * columns)
     counted = first == [str(i) for i in range(columns)]  # pandas' names of nameless columns
     header = counted or any(number_of(cell) is None for cell in first)
+    if 8 * most * columns > LARGE_BYTES:
+        budget.wait_for_turn(name)
     names = first if header else [f"class {i}" for i in range(columns)]
     require_columns(name, names)
     kinds = [kind_of(heading) for heading in names]
@@ -87,7 +89,7 @@ def arrange(name: str, table: Table) -> Held:
     if not len(table.numbers):
         raise ValueError(f"{name} has no rows")
     require_columns(name, table.names if table.labels is None else (*table.names, "labels"))
-    own = {OWN[key]: table.numbers[:, i] for i, key in enumerate(table.names) if key in OWN}
+    own = {OWN[key]: table.numbers[:, i].copy() for i, key in enumerate(table.names) if key in OWN}
     rest = {key: i for i, key in enumerate(table.names) if key not in OWN}
     _require_finite(name, table)
     split = _splitter(name, own.pop("stream", None))
@@ -148,7 +150,7 @@ def _splitter(name: str, stream: np.ndarray | None) -> Callable[[np.ndarray], np
     """A function from rows (n, ...) to streams (R, T, ...)."""
     if stream is None:
         return lambda x: x[None]
-    order = np.argsort(stream, kind="stable")
+    order = slice(None) if (stream[1:] >= stream[:-1]).all() else np.argsort(stream, kind="stable")
     ids, counts = np.unique(stream, return_counts=True)
     if counts.min() != counts.max():
         short, long = ids[counts.argmin()], ids[counts.argmax()]

@@ -20,7 +20,9 @@ def read_in_process(name: str, kind: str, content: bytes, budget: Budget, most_f
     return PictureFrames(np.frombuffer(body, np.uint8).reshape(-1, 3, SIZE, SIZE), found["frame_rate"])
 
 
-def answer(name: str, content: bytes, budget: Budget, kind: str, most_frames: int) -> tuple[dict[str, Any], bytes]:
-    """The frames as bytes."""
+def answer(
+    name: str, content: bytes, budget: Budget, kind: str, most_frames: int
+) -> tuple[dict[str, Any], list[memoryview]]:
+    """The frames."""
     found = video.read(name, kind, content, budget, most_frames)
-    return {"frame_rate": found.frame_rate}, found.images.tobytes()
+    return {"frame_rate": found.frame_rate}, [np.ascontiguousarray(found.images).data]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import struct
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,3 +161,66 @@ def test_sixteen_bits_of_grey_take_little_more_than_the_picture() -> None:
     tracemalloc.stop()
     assert most < 3 * grey.nbytes + len(content)
     np.testing.assert_allclose(seen.mean(), grey.mean() / 257, atol=2)
+
+
+@pytest.mark.parametrize("size", [(32, 32), (33, 32), (1, 1), (1, 5), (64, 65), (65, 200), (1000, 3), (641, 480)])
+def test_shrunk_strip_by_strip_and_at_once_the_same(size: tuple[int, int]):
+    pixels = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 4), np.uint8)
+    whole = Image.fromarray(pixels)
+    indexed = whole.convert("RGB").quantize(200)
+    indexed.info["transparency"] = 3
+    for picture in (whole, indexed, *map(whole.convert, ("RGB", "L", "LA", "1", "CMYK", "YCbCr"))):
+        side = min(size)
+        left, top = (size[0] - side) // 2, (size[1] - side) // 2
+        square = picture.crop((left, top, left + side, top + side)).convert("RGB")
+        want = np.asarray(square.resize((stills.SIZE, stills.SIZE), Image.Resampling.BILINEAR))
+        np.testing.assert_array_equal(stills.small(picture), np.moveaxis(want, -1, 0), strict=True)
+
+
+def test_pictures_that_move_and_webp_have_a_smaller_limit(monkeypatch: pytest.MonkeyPatch):
+    """A decoder holds several copies of such a frame."""
+    for module in (stills, picture_sizes):
+        monkeypatch.setattr(module, "MAX_MOVING_PIXELS", 40 * 30)
+    for kind in ("GIF", "WEBP", "PNG"):
+        name = f"a.{kind.lower()}"
+        assert len(read_pictures([(name, moving(kind, [0, 90], (40, 30)))]).images) == 2
+        with pytest.raises(ValueError, match=f"{name} has 40 x 31 pixels, expected at most 1,200"):
+            read_pictures([(name, moving(kind, [0, 90], (40, 31)))])
+        if kind != "WEBP":
+            assert len(read_pictures([(name, moving(kind, [0], (40, 31)))]).images) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"lossless": True}, {"exif": b"Exif\0\0"}, {"lossless": True, "exif": b"Ex"}])
+def test_the_size_of_a_webp_is_told_by_its_head(options: dict[str, object]):
+    content = saved(Image.new("RGB", (4000, 300), (1, 2, 3)), "WEBP", **options)
+    assert picture_sizes.webp_size(content) == (4000, 300)
+    assert picture_sizes.webp_size(moving("WEBP", [0, 90], (50, 31))) == (50, 31)
+    assert picture_sizes.webp_size(content[:29]) == (0, 0)
+
+
+PEAK = """
+import sys
+from knob_core.uploads import read_pictures
+def held(key):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(key)) * 1024
+name, content = sys.argv[1], open(sys.argv[1], "rb").read()
+read_pictures([(name, open(sys.argv[2], "rb").read())])  # so that the decoder is loaded
+before = held("VmRSS")
+read_pictures([(name, content)])
+print(held("VmHWM") - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is told by /proc")
+@pytest.mark.parametrize("kind", ["png", "jpg", "bmp"])
+def test_a_large_picture_is_held_once(kind: str, tmp_path: Path):
+    """Decoded, its middle square and that in colour: there were three of it."""
+    for name, side in (("large", 3000), ("little", 9)):
+        picture = Image.new("RGB", (side, side), (90, 20, 30))
+        picture.save(tmp_path / f"{name}.{kind}")
+    command = [sys.executable, "-c", PEAK, *(str(tmp_path / f"{name}.{kind}") for name in ("large", "little"))]
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    file = (tmp_path / f"large.{kind}").stat().st_size
+    assert int(done.stdout) < 1.8 * 4 * 3000**2 + 2 * file

@@ -8,8 +8,20 @@ from typing import Any
 
 import pytest
 
-from knob_core.uploads import Budget, Stopped, logits, parquet, pictures, read_logits, read_pictures, video
-from knob_core.uploads.budget import UNFORESEEN, only_value_errors
+from knob_core.uploads import (
+    Budget,
+    Stopped,
+    logits,
+    npy,
+    parquet,
+    pictures,
+    read_logits,
+    read_pictures,
+    stills,
+    tables,
+    video,
+)
+from knob_core.uploads.budget import LARGE, UNFORESEEN, only_value_errors
 from knob_core.uploads.limits import MAX_SECONDS, said
 from knob_core.uploads.logits import KINDS
 from tests.fuzz.samples import CLASSES, all_samples
@@ -66,6 +78,61 @@ def test_the_clock_starts_when_the_budget_is_made():
     assert 0 < MAX_SECONDS - budget.seconds_left < 5
     budget.started = time.monotonic() - MAX_SECONDS
     assert budget.seconds_left <= 0
+
+
+@pytest.fixture()
+def everything_is_large(monkeypatch: pytest.MonkeyPatch):
+    for module in (logits, npy, tables):
+        monkeypatch.setattr(module, "LARGE_BYTES", 10)
+    monkeypatch.setattr(stills, "LARGE_PIXELS", 10)
+
+
+LARGE_KINDS = [kind for kind, (name, _) in SAMPLES.items() if not name.endswith(tuple(video.CONTAINERS))]
+
+
+@pytest.mark.usefixtures("everything_is_large")
+@pytest.mark.parametrize("kind", LARGE_KINDS)
+def test_large_files_are_read_one_at_a_time(kind: str):
+    read(kind, Budget())
+    assert not LARGE.locked()
+    asked: list[bool] = []
+
+    def given_up() -> bool:
+        """After three looks for a turn that another one has."""
+        asked.append(LARGE.locked())
+        return len(asked) > 8
+
+    with LARGE, pytest.raises(Stopped, match="reading was cancelled"):
+        read(kind, Budget(cancelled=given_up))
+    with LARGE, pytest.raises(Stopped, match=r"other large files were read for 0.2 s, please try again later"):
+        read(kind, waiting := Budget(seconds=0.2))
+    assert not waiting.has_turn and not LARGE.locked()
+    with pytest.raises(Stopped, match="more than 10 bytes in all"):
+        read(kind, Budget(decoded=10))
+    assert not LARGE.locked()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LARGE_KINDS if "parquet" not in kind])
+def test_small_files_wait_for_no_large_one(kind: str):
+    with LARGE:
+        read(kind, Budget(cancelled=lambda: False))
+
+
+def test_the_clock_stands_still_while_another_one_has_the_turn():
+    looks = iter(range(100))
+
+    def never() -> bool:
+        if next(looks) == 3:
+            LARGE.release()
+        return False
+
+    LARGE.acquire()
+    budget = Budget(cancelled=never)
+    before = budget.seconds_left
+    with budget.turns():
+        budget.wait_for_turn("a")
+        assert budget.has_turn and before - budget.seconds_left < 0.1
+    assert not LARGE.locked()
 
 
 def test_what_nobody_foresaw_is_refused_in_words():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from knob_core._arrays.ruled_out import finite
 from knob_core.response import respond
 from knob_core.settings import Settings
-from knob_core.uploads import read_logits, read_pictures
+from knob_core.uploads import read_logits, read_pictures, scores
 from knob_core.uploads.limits import MAX_PATH_VALUES
 from knob_core.uploads.picture_labels import read_labels
 
@@ -228,6 +229,24 @@ def test_a_class_that_was_ruled_out_is_taken_as_the_runtime_takes_it():
 def test_other_numbers_are_refused_by_their_place(z: list[list[float]], cause: str):
     with pytest.raises(ValueError, match=cause):
         read_logits("a.npz", npz(logits=np.array(z)))
+
+
+@pytest.mark.parametrize("what", ["probabilities", "ruled out", "plain"])
+def test_numbers_are_held_once_while_they_are_made_logits(what: str, monkeypatch: pytest.MonkeyPatch):
+    """Each step made copies: of two branches of probabilities there were more than five of one branch."""
+    monkeypatch.setattr(scores, "MAX_PATH_VALUES", 20_000, raising=False)
+    z = np.random.default_rng(0).dirichlet(np.ones(5), (100, 2000)) - (0 if what == "probabilities" else 2)
+    if what == "ruled out":
+        z[..., 3] = -np.inf
+    content = npz(z_static=z, z_dyn=z)
+    tracemalloc.start()
+    got = read_logits("a.npz", content)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3.2 * z.nbytes
+    one = read_logits("a.npz", npz(logits=z[7]))
+    np.testing.assert_array_equal(got.z_static[7], one.z_static[0])
+    np.testing.assert_array_equal(got.z_dyn, got.z_static)
 
 
 def test_one_stream_has_a_limit_of_its_own():

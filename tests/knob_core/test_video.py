@@ -213,10 +213,11 @@ def test_the_process_passes_refusals_on():
     ("code", "budget", "cause"),
     [
         ("import os; os.abort()", Budget(), "whatever read it broke off"),
+        ("""print('{"found": {"frame_rate": 1}, "spent": 1, "size": 9}')""", Budget(), "whatever read it broke off"),
         ("import time; time.sleep(60)", Budget(seconds=0.3), "takes longer than 0.3 s"),
         ("import time; time.sleep(60)", Budget(cancelled=iter([False, False, True]).__next__), "cancelled"),
     ],
-    ids=["crash", "deadline", "cancel"],
+    ids=["crash", "crash on the way", "deadline", "cancel"],
 )
 def test_the_process_ends_with_the_budget(code, budget, cause, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(process, "COMMAND", (sys.executable, "-c", code))
