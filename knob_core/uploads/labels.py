@@ -1,10 +1,12 @@
 """Whose labels are whose: class names of a file, and a label for every frame, given by name or number.
 
 Labels may be one a stream (R,), one a frame for all streams (T,), or one a frame (R, T); -1 or nothing is unknown.
+A number is a class's place from 0 on, unless the classes' names are numbers themselves: then it is a name.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +17,7 @@ from knob_core.csv_text import number_of
 from knob_core.uploads.limits import short
 
 UNKNOWN = -1
+NUMBERED = "The classes' names are numbers: labels are taken as names, not as places."
 AMBIGUOUS = "There are as many labels as streams and as frames: they are taken as one a stream."
 
 
@@ -34,11 +37,22 @@ def class_names(name: str, classes: np.ndarray | Words | None, count: int) -> tu
     return names
 
 
-def class_number(text: str, places: Mapping[str, int]) -> float | None:
+def class_number(text: str, classes: Mapping[str, int], numbers: Mapping[float, int]) -> float | None:
     """The class a text stands for: a name, a number, UNKNOWN for nothing; None where it is none of them."""
-    if text in places:
-        return places[text]
-    return number_of(text) if text else UNKNOWN
+    if text in classes or not text:
+        return classes.get(text, UNKNOWN)
+    number = number_of(text)
+    if numbers and number is not None:
+        return numbers.get(number, UNKNOWN if number == UNKNOWN else None)
+    return number
+
+
+def numbers_of(classes: Sequence[str]) -> dict[float, int]:
+    """{name: place} where all names are numbers, and other ones than their places; else {}."""
+    names = [number_of(each) for each in classes]
+    found = {name: place for place, name in enumerate(names) if name is not None and math.isfinite(name)}
+    counted = all(name == place for name, place in found.items())
+    return found if len(found) == len(classes) and not counted else {}
 
 
 def frame_labels(
@@ -47,19 +61,23 @@ def frame_labels(
     """Labels of every frame (R, T), and a sentence where they could have been meant otherwise."""
     if labels is None:
         return np.full(shape, UNKNOWN), ()
-    y = _by_number(name, labels, classes) if isinstance(labels, Words) else labels
+    numbers = numbers_of(classes)
+    if isinstance(labels, Words):
+        y = _of_words(name, labels, classes, numbers)
+    else:
+        y = _of_numbers(name, labels, classes, numbers) if numbers else labels
     wrong = (y != np.rint(y)) | (y < UNKNOWN) | (y >= count)
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         allowed = f"whole numbers in [0, {count - 1}], or -1 for unknown"
         raise ValueError(f"{name}: labels hold {y[at]:g} at index {at}, expected {allowed}")
     paths, frames = shape
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = (NUMBERED,) if numbers else ()
     if y.shape in ((paths, frames), (paths, 1)):
         each = y
     elif y.shape == (paths,):
         each = y[:, None]
-        notes = (AMBIGUOUS,) if 1 < paths == frames else ()
+        notes += (AMBIGUOUS,) if 1 < paths == frames else ()
     elif y.shape == (frames,):
         each = y[None]
     else:
@@ -67,12 +85,27 @@ def frame_labels(
     return np.broadcast_to(each, shape).astype(np.int64), notes
 
 
-def _by_number(name: str, words: Words, classes: Sequence[str]) -> np.ndarray:
+def _of_words(name: str, words: Words, classes: Sequence[str], numbers: Mapping[float, int]) -> np.ndarray:
+    """The class of every label."""
     places = {each: i for i, each in enumerate(classes)}
-    numbers = [class_number(text, places) for text in words.texts]
-    for text, number in zip(words.texts, numbers, strict=True):
+    found = [class_number(text, places, numbers) for text in words.texts]
+    for text, number in zip(words.texts, found, strict=True):
         if number is None:
-            some = ", ".join(f"'{each}'" for each in classes[:5]) + (" ..." if len(classes) > 5 else "")
-            named = f"one of {len(classes)} names ({some})" if classes else "a number (the file names no classes)"
-            raise ValueError(f"{name}: a label is '{short(text)[:40]}', expected {named}")
-    return np.array(numbers, np.float64)[words.codes]
+            raise _unknown(name, text, classes)
+    return np.array(found, np.float64)[words.codes]
+
+
+def _of_numbers(name: str, y: np.ndarray, classes: Sequence[str], numbers: Mapping[float, int]) -> np.ndarray:
+    """The class of every label, where classes are called by numbers."""
+    known = sorted(({UNKNOWN: UNKNOWN} | dict(numbers)).items())
+    names, places = (np.array(column, np.float64) for column in zip(*known, strict=True))
+    at = np.searchsorted(names, y).clip(max=len(names) - 1)
+    if (wrong := names[at] != y).any():
+        raise _unknown(name, f"{y[wrong][0]:g}", classes)
+    return places[at]
+
+
+def _unknown(name: str, label: str, classes: Sequence[str]) -> ValueError:
+    some = ", ".join(f"'{short(each)}'" for each in classes[:5]) + (" ..." if len(classes) > 5 else "")
+    named = f"one of {len(classes)} names ({some})" if classes else "a number (the file names no classes)"
+    return ValueError(f"{name}: a label is '{short(label)[:40]}', expected {named}")

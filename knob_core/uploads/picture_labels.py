@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from knob_core import csv_text
-from knob_core.uploads.labels import UNKNOWN, class_number
+from knob_core.uploads.labels import UNKNOWN, class_number, numbers_of
 from knob_core.uploads.limits import MAX_CLASSES
 
 LABELS = "labels.csv"
@@ -24,7 +24,7 @@ def read_labels(
 ) -> np.ndarray:
     """The class of every frame (T,), where frame t is of the file names[t]."""
     text = csv_text.opened(LABELS, content, check)
-    places = {each: i for i, each in enumerate(classes)}
+    places, numbers = {each: i for i, each in enumerate(classes)}, numbers_of(classes)
     known: dict[str, int] = {}
     by_frame = False
     for number, (line, cells) in enumerate(csv_text.rows(text, MOST_CELLS)):
@@ -32,7 +32,7 @@ def read_labels(
         if number == 0 and label.lower() in ("label", "labels") and label not in places:
             by_frame = key.lower() == "frame"
             continue
-        if not key or (value := _class(label, places)) is None:
+        if not key or (value := _class(label, places, numbers)) is None:
             said = text.delimiter.join(cells)[:60]
             wanted = "`frame,label`" if by_frame else "`file,label`"
             raise ValueError(f"{text.where(line)}: {said!r}, expected {wanted} with a class name or number")
@@ -50,7 +50,7 @@ def read_labels(
     return np.array(found)
 
 
-def _class(label: str, places: dict[str, int]) -> int | None:
-    number = class_number(label, places)
+def _class(label: str, places: dict[str, int], numbers: dict[float, int]) -> int | None:
+    number = class_number(label, places, numbers)
     most = len(places) or MAX_CLASSES
     return int(number) if number is not None and UNKNOWN <= number < most and number == int(number) else None

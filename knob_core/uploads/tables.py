@@ -1,8 +1,8 @@
 """Uploaded tables, one row a frame, as named arrays.
 
-Columns `stream`, `label`, `severity`, `u_star` are what they say; z_static_* and z_dyn_* are two branches; otherwise
-every other column is a class, and its heading the class's name. Rows of one stream follow each other in time; all
-streams have as many.
+Columns `stream`, `label` (or `y_true`), `severity`, `u_star` are what they say, in small letters or not; numbers and
+times of frames are passed over; z_static_* and z_dyn_* are two branches; otherwise every other column is a class, and
+its heading the class's name. Rows of one stream follow each other in time; all streams have as many.
 """
 
 from __future__ import annotations
@@ -20,8 +20,22 @@ from knob_core.uploads.budget import Budget
 from knob_core.uploads.limits import LARGE_BYTES, MAX_CLASSES, MAX_VALUES, short
 from knob_core.uploads.uploaded import Held
 
-OWN = {"stream": "stream", "label": "labels", "labels": "labels", "severity": "severity", "u_star": "u_star"}
-UNUSED = ("frame", "t", "time", "", "index", "Unnamed: 0", "__index_level_0__")  # rows are in order already
+OWN = {
+    "stream": "stream", "label": "labels", "labels": "labels", "y_true": "labels", "severity": "severity",
+    "u_star": "u_star",
+}  # fmt: skip
+UNUSED = (
+    "frame",
+    "t",
+    "time",
+    "timestamp",
+    "",
+    "id",
+    "row",
+    "index",
+    "unnamed:_0",
+    "__index_level_0__",
+)  # in order already
 MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(UNUSED)
 BRANCHES = ("z_static_", "z_dyn_")
 
@@ -38,19 +52,29 @@ class Table:
 
 def kind_of(heading: str) -> str:
     """What a column holds, by its heading."""
-    return IGNORED if heading in UNUSED else TEXT if OWN.get(heading) == "labels" else NUMBER
+    return IGNORED if _plain(heading) in UNUSED else TEXT if _own(heading) == "labels" else NUMBER
+
+
+def _plain(heading: str) -> str:
+    """Without regard to case and blanks; one letter may be a class of an alphabet."""
+    return heading if len(heading) == 1 else "_".join(heading.lower().split())
+
+
+def _own(heading: str) -> str | None:
+    """What a column is that is no class."""
+    return OWN.get(_plain(heading))
 
 
 def require_columns(name: str, names: Sequence[str]) -> None:
     """Refuse headings that are there twice, also as `label` and `labels`."""
-    own = [OWN.get(heading, heading) for heading in names]
+    own = [_own(heading) or heading for heading in names]
     if len(set(own)) != len(own):
         twice = Counter(own).most_common(1)[0][0]
         raise ValueError(f"{name} has two columns of one name, '{short(twice)}'")
 
 
 def read_csv(name: str, content: bytes, budget: Budget) -> Held:
-    """A first line of words, or 0, 1, 2 ..., is the header; without one every column is a class."""
+    """A first line of words, or counted from 0 or 1, is the header; without one every column is a class."""
     text = csv_text.opened(name, content, lambda: budget.check(name))
     if (most := text.content.count(b"\n") + 1) > MAX_VALUES:  # before empty ones are passed over, one by one
         raise ValueError(f"{name} has {most:,} lines, expected at most {MAX_VALUES:,}")
@@ -59,8 +83,11 @@ def read_csv(name: str, content: bytes, budget: Budget) -> Held:
     if most * columns > MAX_VALUES:
         raise ValueError(f"{name} has {most * columns:,} cells, expected at most {MAX_VALUES:,}")
     budget.spend(name, 8 * most * columns)
-    counted = first == [str(i) for i in range(columns)]  # pandas' names of nameless columns
-    header = counted or any(number_of(cell) is None for cell in first)
+    numbered = [number_of(cell) for cell in first]
+    counted = numbered in ([*range(columns)], [*range(1, columns + 1)])  # pandas' names of nameless columns
+    header = counted or None in numbered or _only_quoted(text, columns)
+    if counted:
+        first = [f"{number:g}" for number in numbered]
     if 8 * most * columns > LARGE_BYTES:
         budget.wait_for_turn(name)
     names = first if header else [f"class {i}" for i in range(columns)]
@@ -69,6 +96,12 @@ def read_csv(name: str, content: bytes, budget: Budget) -> Held:
     numbers, words = read_columns(text, kinds, line if header else 0, MAX_CLASSES + 1)
     numeric = tuple(heading for heading, kind in zip(names, kinds, strict=True) if kind == NUMBER)
     return arrange(name, Table(numeric, numbers, next(iter(words.values()), None), header))
+
+
+def _only_quoted(text: csv_text.CsvText, columns: int) -> bool:
+    """Whether the cells of the first row are in quotes, and no others."""
+    start = len(text.content) - len(text.content.lstrip(csv_text.BLANK))
+    return text.content.count(b'"') == 2 * columns and text.content.rfind(b'"') < text.content.find(b"\n", start)
 
 
 def _first(name: str, text: csv_text.CsvText) -> tuple[int, list[str]]:
@@ -89,8 +122,8 @@ def arrange(name: str, table: Table) -> Held:
     if not len(table.numbers):
         raise ValueError(f"{name} has no rows")
     require_columns(name, table.names if table.labels is None else (*table.names, "labels"))
-    own = {OWN[key]: table.numbers[:, i].copy() for i, key in enumerate(table.names) if key in OWN}
-    rest = {key: i for i, key in enumerate(table.names) if key not in OWN}
+    own = {what: table.numbers[:, i].copy() for i, key in enumerate(table.names) if (what := _own(key))}
+    rest = {key: i for i, key in enumerate(table.names) if not _own(key)}
     _require_finite(name, table)
     split = _splitter(name, own.pop("stream", None))
     held: Held = {key: split(x) for key, x in own.items() if key != "severity"}
@@ -138,8 +171,8 @@ def _require_finite(name: str, table: Table) -> None:
     """Only a logit may be -inf, a class that was ruled out; only a label may be missing."""
     for i, key in enumerate(table.names):
         x = table.numbers[:, i]
-        bad = ~np.isfinite(x) if key in OWN else ~(x < np.inf)
-        if OWN.get(key) == "labels":
+        bad = ~np.isfinite(x) if _own(key) else ~(x < np.inf)
+        if _own(key) == "labels":
             bad &= ~np.isnan(x)
         if bad.any():
             row = int(np.flatnonzero(bad)[0])

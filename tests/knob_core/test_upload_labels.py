@@ -145,7 +145,103 @@ def test_labels_that_are_nothing_but_lines_are_refused_by_their_size():
         read_pictures([("a.zip", file.getvalue())])
 
 
+NUMBERED = "1,2,3,4,label\n1,2,3,4,1\n1,2,3,4,3.0\n1,2,3,4,-1\n1,2,3,4,\n1,2,3,4,4\n"
+MEANT = [0, 2, -1, -1, 3]  # 1, 3, unknown, unknown, 4
+
+
+def parquet(columns: dict[str, Any]) -> bytes:
+    pyarrow, file = pytest.importorskip("pyarrow"), io.BytesIO()
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), file)
+    return file.getvalue()
+
+
+def test_classes_that_are_called_by_numbers_are_meant_by_name_in_every_format():
+    """A table said 1 for its first class, an array for its second one."""
+    names, z = ["1", "2", "3", "4"], np.tile(np.arange(4.0), (5, 1))
+    columns = {name: z[:, i] for i, name in enumerate(names)}
+    files = {
+        "a.csv": NUMBERED.encode(),
+        "a.npz": npz(logits=z, classes=np.array(names), labels=np.array([1, 3, -1, -1, 4])),
+        "b.npz": npz(logits=z, classes=np.array(names), labels=np.array(["1", "3.0", "-1", "", "4"])),
+        "a.parquet": parquet({**columns, "label": [1, 3, -1, None, 4]}),
+        "b.parquet": parquet({**columns, "label": [1.0, 3.0, -1.0, None, 4.0]}),
+        "c.parquet": parquet({**columns, "label": ["1", "3.0", "-1", None, "4"]}),
+    }
+    for name, content in files.items():
+        got = read_logits(name, content)
+        assert got.labels.tolist() == [MEANT], name
+        assert got.notes == ("The classes' names are numbers: labels are taken as names, not as places.",), name
+        assert got.class_names == ("1", "2", "3", "4")
+    assert read_labels(b"a,1\nb,3.0\nc,-1", ["a", "b", "c"], names).tolist() == [0, 2, -1]
+
+
+@pytest.mark.parametrize("wrong", ["0", "5", "1.5"])
+def test_a_number_that_no_class_is_called_by_is_refused(wrong: str):
+    cause = rf"a label is '{wrong}', expected one of 4 names \('1', '2', '3', '4'\)"
+    with pytest.raises(ValueError, match=cause):
+        read_logits("a.csv", f"{NUMBERED}1,2,3,4,{wrong}\n".encode())
+    with pytest.raises(ValueError, match=cause):
+        read_logits(
+            "a.npz", npz(logits=Z, classes=np.array(["1", "2", "3", "4"]), labels=np.array([1, 2, float(wrong)]))
+        )
+    with pytest.raises(ValueError, match="line 1"):
+        read_labels(f"a,{wrong}".encode(), ["a"], ["1", "2", "3", "4"])
+
+
+def test_names_of_classes_that_are_numbers_and_may_be_less_than_nothing():
+    got = read_logits("a.csv", b"-1,1,label\n5,6,-1\n5,6,1\n5,6,\n")
+    assert got.labels.tolist() == [[0, 1, -1]] and got.class_names == ("-1", "1")
+
+
+@pytest.mark.parametrize("heading", ["0,1,2,3", "0.0,1.0,2.0,3.0", '"0","1","2","3"'])
+def test_headings_that_are_places_change_nothing(heading: str):
+    got = read_logits("a.csv", f"{heading}\n9,6,7,8\n".encode())
+    assert got.z_static.tolist() == [[[9, 6, 7, 8]]] and got.class_names[1] == "class 1" and got.notes == ()
+
+
 # Whose classes
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [("1,2,3", ("1", "2", "3")), ("1.0,2.0,3.0", ("1", "2", "3")), ('"10","20","30"', ("10", "20", "30"))],
+)
+def test_headings_that_are_numbers_are_no_frame(heading: str, names: tuple[str, ...]):
+    got = read_logits("a.csv", f"{heading}\n9,6,7\n8,6,7\n".encode())
+    assert got.z_static.tolist() == [[[9, 6, 7], [8, 6, 7]]] and got.class_names == names
+
+
+@pytest.mark.parametrize("first", ["1,2,4", "2,3,4", "0.1,0.2,0.3", '"10",20,30', "1,1,1"])
+def test_a_first_frame_is_no_heading(first: str):
+    got = read_logits("a.csv", f"{first}\n9,6,7\n".encode())
+    assert got.z_static.shape == (1, 2, 3) and got.class_names[0] == "class 0"
+    quoted = read_logits("a.csv", b'"10","20","30"\n"9","6","7"\n')
+    assert quoted.z_static.shape == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("heading", "labels"),
+    [
+        (("Frame", "Label"), [1, 0]), (("TIMESTAMP", "labels"), [1, 0]), (("id", "Y_True"), [1, 0]),
+        (("Row", "Y true"), [1, 0]), (("Index", "Severity"), [-1, -1]),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_that_are_no_classes_are_known_however_they_are_written(
+    kind: str, heading: tuple[str, str], labels: list[int]
+):
+    columns = {heading[0]: [7, 8], "cat": [1.0, 2.0], "T": [3.0, 4.0], f" {heading[1]} ": [1, 0]}
+    rows = zip(*columns.values(), strict=True)
+    text = "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)])
+    got = read_logits(f"a.{kind}", parquet(columns) if kind == "parquet" else text.encode())
+    assert got.class_names == ("cat", "T") and got.z_static.tolist() == [[[1, 3], [2, 4]]]
+    assert got.labels.tolist() == [labels] and (got.severity is not None) == (heading[1] == "Severity")
+
+
+def test_dates_beside_logits_are_passed_over():
+    stamped = b"timestamp,cat,dog\n2024-05-01 12:00,1,2\n2024-05-01 12:01,3,4\n"
+    assert read_logits("a.csv", stamped).class_names == ("cat", "dog")
 
 
 def test_class_names_come_from_the_file_or_are_numbers():
