@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import stat
 import struct
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -109,8 +110,10 @@ def _checked(name: str, infos: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
 def _require_plain(name: str, info: zipfile.ZipInfo) -> None:
     path, member = info.filename, f"{name}: member '{short(info.filename)}'"
     parts = {*PurePosixPath(path).parts, *PureWindowsPath(path).parts}
-    if ".." in parts or path.startswith(("/", "\\")) or PureWindowsPath(path).drive or not path.isprintable():
+    if ".." in parts or path.startswith(("/", "\\")) or PureWindowsPath(path).drive:
         raise ValueError(f"{member} leads out of the archive's folder")
+    if not all(letter.isprintable() or unicodedata.category(letter) == "Zs" for letter in path):  # Zs: blanks
+        raise ValueError(f"{member} has a character in its name that cannot be shown, expected letters")
     if stat.S_ISLNK(info.external_attr >> 16):
         raise ValueError(f"{member} is a link, expected a file")
     if info.flag_bits & 1:

@@ -18,6 +18,7 @@ from knob_core.uploads.limits import LARGE_BYTES, MAX_CLASSES, MAX_VALUES, MAX_W
 
 HEADER = (ValueError, SyntaxError, TokenError, TypeError, LookupError, RecursionError, MemoryError)  # it is Python text
 LONGEST_HEADER = 70_000  # bytes
+MOST_AXES = 3  # streams, frames, classes
 READERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -80,6 +81,10 @@ def _header(name: str, file: io.BytesIO) -> Header:
         raise ValueError(f"{name} is damaged, or no .npy array ({said(error)})") from error
     if any(type(n) is not int or n < 0 for n in shape):
         raise ValueError(f"{name} declares shape {str(shape)[:80]}, expected whole numbers")
+    if len(shape) > MOST_AXES or max(shape, default=0) > MAX_VALUES:
+        raise ValueError(
+            f"{name} declares shape {str(shape)[:80]}, expected at most {MOST_AXES} axes of at most {MAX_VALUES:,} each"
+        )
     return Header(shape, fortran, dtype, file.tell())
 
 

@@ -44,7 +44,12 @@ def read_table(name: str, content: bytes, budget: Budget) -> Table:
         raise
     except _Refused as error:
         raise ValueError(f"{name} {error}") from error
+    except parquet_pages.Encrypted as error:
+        raise ValueError(f"{name} is encrypted, expected a table that can be read without a key") from error
     except (pyarrow.ArrowException, *DAMAGE) as error:
+        if "DictAccumulator" in str(error):  # good labels, which pyarrow does not read with each name held once
+            cause = "has labels packed in a way that is not read, expected plain or dictionary encoding"
+            raise ValueError(f"{name} {cause}") from error
         raise ValueError(f"{name} is damaged, cut short, or no parquet file ({said(error)})") from error
 
 

@@ -1,7 +1,8 @@
 """What a parquet file will be decoded to, told from the headers of its pages and not from its footer alone.
 
 The footer lists row groups, each with a chunk of every column; a chunk is a row of pages, each with a header:
-    FileMetaData {3: rows, 4: [RowGroup {1: [ColumnChunk {3: {5: values, 9: data at, 11: dictionary at}}], 3: rows}]}
+    FileMetaData {3: rows, 4: [RowGroup {1: [ColumnChunk {3: {5: values, 9: data at, 11: dictionary at}}], 3: rows}],
+                  8: encryption, where there is some}
     PageHeader   {1: type, 2: uncompressed size, 3: compressed size, 5, 7 or 8: {1: number of values}}
 Walking them decodes nothing, so that a limit can be checked before memory is taken.
 Format: https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 from knob_core.uploads.thrift import I32, I64, LIST, STRUCT, Reader, Wanted
 
-MAGIC = b"PAR1"
+MAGIC, SEALED = b"PAR1", b"PARE"
 DATA, DICTIONARY, DATA_V2 = 0, 2, 3  # page types that hold values
 COUNTED_IN = {DATA: 5, DICTIONARY: 7, DATA_V2: 8}  # which field of the header says how many
 COUNT: Wanted = {1: (I32, None)}
@@ -28,7 +29,11 @@ PAGE: Wanted = {
     8: (STRUCT, COUNT),
 }
 CHUNK: Wanted = {3: (STRUCT, {5: (I64, None), 9: (I64, None), 11: (I64, None)})}
-FOOTER: Wanted = {3: (I64, None), 4: (LIST, {1: (LIST, CHUNK), 3: (I64, None)})}
+FOOTER: Wanted = {8: (STRUCT, None), 3: (I64, None), 4: (LIST, {1: (LIST, CHUNK), 3: (I64, None)})}
+
+
+class Encrypted(ValueError):
+    """The file, or some of its columns, cannot be read without a key."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class RowGroup:
 
 def footer_size(content: bytes) -> int:
     """Bytes of the footer."""
+    if content[-4:] == SEALED:
+        raise Encrypted
     if len(content) < 12 or content[-4:] != MAGIC:
         raise ValueError("it does not end as one")
     return struct.unpack("<I", content[-8:-4])[0]
@@ -59,6 +66,8 @@ def row_groups(content: bytes, check: Callable[[], None]) -> tuple[int, list[Row
     """(rows of the file, row groups), as the footer has them."""
     start = len(content) - 8 - footer_size(content)
     found = Reader(content[max(start, 0) : -8], 0, check).struct(FOOTER)
+    if 8 in found:
+        raise Encrypted
     groups = []
     for group in found[4]:
         chunks = [chunk[3] for chunk in group[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import struct
@@ -130,6 +131,34 @@ def test_labels_by_name_and_missing_ones():
     assert read_logits("a.parquet", written({**z, "label": [1, None, 0]})).labels.tolist() == [[1, -1, 0]]
     with pytest.raises(ValueError, match="a label is 'owl', expected one of 2 names"):
         read_logits("a.parquet", written({**z, "label": ["dog", "owl", "cat"]}))
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_labels_in_an_encoding_that_is_not_read_are_no_damage(encoding: str):
+    columns = {"a": [1.0, 2.0], "b": [3.0, 4.0], "label": ["a", "b"]}
+    content = written(columns, use_dictionary=False, column_encoding={"label": encoding})
+    with pytest.raises(ValueError, match=r"a.parquet has labels packed in a way that is not read, expected plain"):
+        read_logits("a.parquet", content)
+
+
+@pytest.mark.parametrize("plain_footer", [False, True])
+def test_an_encrypted_table_is_called_so(plain_footer: bool):
+    encryption: Any = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):  # type: ignore[misc]
+        """Wraps nothing."""
+
+        def wrap_key(self, key: bytes, _: str) -> bytes:
+            return base64.b64encode(key)
+
+    how = encryption.EncryptionConfiguration(
+        footer_key="x", column_keys={"y": ["label"]}, plaintext_footer=plain_footer
+    )
+    factory = encryption.CryptoFactory(lambda _: Keys())
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), how)
+    content = written({"a": [1.0], "b": [3.0], "label": ["a"]}, encryption_properties=properties)
+    with pytest.raises(ValueError, match=r"a.parquet is encrypted, expected a table that can be read without a key"):
+        read_logits("a.parquet", content)
 
 
 def test_a_long_name_in_every_row_is_held_once():

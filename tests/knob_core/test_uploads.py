@@ -151,6 +151,14 @@ def test_pictures_of_a_zip_in_the_order_of_their_numbers():
     np.testing.assert_array_equal(got.images[0], np.moveaxis(whole[:, 4:36], -1, 0))  # the middle square
 
 
+def test_names_with_blanks_of_every_kind_are_names():
+    """macOS writes a narrow one between the time and AM; U+3000 is that of Japanese text."""
+    files = {f"Screenshot at 9.41.00{blank}AM.png": picture(1) for blank in ("\u202f", "\u3000", "\xa0", " ")}
+    labels = "\n".join(["file,label", *(f"{name},cat" for name in files)]).encode()
+    got = read_pictures([("a.zip", zipped({**files, "labels.csv": labels}))], classes=("dog", "cat"))
+    assert set(got.names) == set(files) and got.labels.tolist() == [1] * 4
+
+
 def test_a_shrunk_picture_is_what_the_runtime_makes_of_it():
     torch = pytest.importorskip("torch")
     from knob_core.runtime.frames import as_images
@@ -315,7 +323,8 @@ HOSTILE_LOGITS = {
     "doubled member": ("a.npz", doubled, "'logits.npy' twice"),
     "name not UTF-8": ("a.npz", foreign_name, "name of a member is not UTF-8"),
     "name without end": ("a.npz", lambda: zipped({"x" * 60_000: b""}), r"xxx\.\.\.xxx"),
-    "control characters": ("a.npz", lambda: zipped({"a\n\x1b[2J.npy": npy(Z)}), "leads out"),
+    "control characters": ("a.npz", lambda: zipped({"a\n\x1b[2J.npy": npy(Z)}), "a character in its name"),
+    "text turned round": ("a.npz", lambda: zipped({"a\u202egpj.npy": npy(Z)}), r"'a\\u202egpj.npy' has a character in"),
     "odd packing": ("a.npz", lambda: zipped({"a.npy": npy(Z)}, compression=zipfile.ZIP_LZMA), "packed by method 14"),
     "liar": ("a.npz", liar, r"damaged|declares"),
     "encrypted": ("a.npz", encrypted, "encrypted"),
@@ -331,6 +340,9 @@ HOSTILE_LOGITS = {
     "text array": ("a.npz", npz(logits=np.array([["a", "b"]])), "dtype"),
     "complex": ("a.npy", npy(Z.astype(complex)), "dtype"),
     "array bomb": ("a.npy", declared((10**6, 10**6)), "declares shape"),
+    "many axes": ("a.npy", declared((1,) * 65), "a.npy declares shape .1, 1, .* expected at most 3 axes"),
+    "nothing of endless size": ("a.npy", declared((0, 2**63)), r"a.npy declares shape .0, 9223372036854775808."),
+    "nothing, endless twice": ("a.npy", declared((0, 2**40, 2**40)), "at most 3 axes of at most 20,000,000 each"),
     "negative shape": ("a.npy", declared((-1, 4)), "declares shape"),
     "shape of truth": (
         "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (True, 8)}\n"), "expected whole numbers"
