@@ -40,7 +40,9 @@ def locked(folder: Path, does: str, option: str, wait: bool = False) -> Iterator
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
-            for left in folder.glob(".*.part"):  # of a process that was killed while it wrote (`knob_core.files`)
+            for left in folder.glob(
+                ".*-????????????.part"
+            ):  # of a process that was killed while it wrote (`knob_core.files`)
                 left.unlink(missing_ok=True)
         try:
             yield

@@ -13,7 +13,7 @@ from PIL import Image, ImageOps
 from knob_core.serving.messages import DTYPES, MAX_LOGIT, BadFrame, Frame, Header, checked_header
 from knob_core.uploads.picture_blocks import require_blocks
 from knob_core.uploads.picture_sizes import require_pixels
-from knob_core.uploads.stills import _eight_bits, damage_named
+from knob_core.uploads.stills import coloured, damage_named
 
 FORMATS = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"RIFF": "WEBP"}
 MAX_PIXELS = 4_000_000
@@ -87,9 +87,7 @@ def decoded(content: bytes | memoryview, quick: int = MAX_PIXELS) -> np.ndarray:
             picture.load()
             if kind == "JPEG":
                 ImageOps.exif_transpose(picture, in_place=True)
-            if picture.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
-                return np.asarray(Image.fromarray(_eight_bits(np.asarray(picture))).convert("RGB"))
-            return np.asarray(picture.convert("RGB"))
+            return np.asarray(coloured(picture))
 
 
 def pixels(header: Header, content: bytes | memoryview) -> np.ndarray:

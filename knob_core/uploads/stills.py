@@ -113,6 +113,13 @@ def damage_named(name: str, kind: str, most: int = MAX_PIXELS) -> Iterator[None]
         raise ValueError(f"{name} is damaged, cut short, or no {kind} picture ({said(error)})") from error
 
 
+def coloured(picture: Image.Image) -> Image.Image:
+    """The picture in RGB; 16 bits of grey are scaled, which `convert` would cut off."""
+    if picture.mode.startswith("I"):
+        picture = Image.fromarray((np.asarray(picture).clip(0, 65535) / 257).round().astype(np.uint8))
+    return picture.convert("RGB")
+
+
 def small(frame: Image.Image) -> np.ndarray:
     """(3, 32, 32) uint8. Shrunk across strip by strip, then down, as `resize` itself does it: no copy of all pixels."""
     width, height = frame.size
@@ -121,7 +128,5 @@ def small(frame: Image.Image) -> np.ndarray:
     narrow = Image.new("RGB", (SIZE, side))
     for at in range(0, side, ROWS):
         strip = frame.crop((left, top + at, left + side, top + min(at + ROWS, side)))
-        if strip.mode.startswith("I"):  # 16 bits of grey, which `convert` would cut off instead of scaling
-            strip = Image.fromarray((np.asarray(strip).clip(0, 65535) / 257).round().astype(np.uint8))
-        narrow.paste(strip.convert("RGB").resize((SIZE, strip.height), Image.Resampling.BILINEAR), (0, at))
+        narrow.paste(coloured(strip).resize((SIZE, strip.height), Image.Resampling.BILINEAR), (0, at))
     return np.moveaxis(np.asarray(narrow.resize((SIZE, SIZE), Image.Resampling.BILINEAR)), -1, 0)

@@ -239,7 +239,7 @@ def test_two_processes_do_not_train_one_run(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_half_written_goes_with_the_next_lock(tmp_path: Path) -> None:
     for name in (".state-0123456789ab.part", ".final-0123456789ab.part", "state.safetensors"):
         (tmp_path / name).touch()
-    with run_lock.locked(tmp_path):
+    with folder_lock.locked(tmp_path, "trains in", "--runs"):
         assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "state.safetensors"]
 
 
