@@ -41,9 +41,9 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     import uvicorn
 
     from knob_core.serving import assembly, logs
+    from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.snapshots import Snapshot
     from knob_core.serving.web.app import build
-    from knob_core.serving.web.frame_budget import FrameBudget
     from knob_core.serving.web.service import Service
 
     engine = assembly.engine_of(given)

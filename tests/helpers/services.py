@@ -35,8 +35,8 @@ def running(
     """A service on a free port of this machine; its `url` is set."""
     import uvicorn
 
+    from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.web.app import build
-    from knob_core.serving.web.frame_budget import FrameBudget
     from knob_core.serving.web.service import Service
 
     engine = engine or Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")

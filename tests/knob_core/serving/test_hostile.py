@@ -35,12 +35,12 @@ from knob_core import wrap
 from knob_core.client import Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
 from knob_core.serving.engine import Engine, Limits
+from knob_core.serving.frame_budget import FrameBudget
 from knob_core.serving.messages import pack
 from knob_core.serving.serve_command import draining_server
 from knob_core.serving.web import frame_lists, guard, one_at_a_time
 from knob_core.serving.web import service as web_service
 from knob_core.serving.web.app import build
-from knob_core.serving.web.frame_budget import FrameBudget
 
 EXAMPLES = int(os.environ.get("KNOB_EXAMPLES", "25"))  # of every request
 CONNECTS = int(os.environ.get("KNOB_CONNECTS", "300"))

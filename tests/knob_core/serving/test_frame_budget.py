@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 from knob_core import wrap
 from knob_core.client import Stream
 from knob_core.runtime import KnobStream
-from knob_core.serving.web import frame_budget
+from knob_core.serving import frame_budget
 
 TEXT, BINARY, CONTINUED, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
 
