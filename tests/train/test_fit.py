@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import random
 import signal
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 import tiny_run
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from knob_core import checkpoint, folder_lock, models
 from knob_core.methods import GATED
@@ -164,6 +165,20 @@ def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match="not a whole training state"):
         tiny_run.run(tmp_path, "static", recipe)
+
+
+@pytest.mark.slow
+def test_a_state_beyond_the_end_of_its_stage_is_refused(tmp_path: Path) -> None:
+    recipe = tiny_run.END_TO_END_TINY
+    tiny_run.run(tmp_path, "static", recipe)
+    path = tmp_path / "paper" / "static-s0" / "state.safetensors"
+    tensors, header = saved_state.read(path)
+    for place in ({"epoch": 99}, {"step": 5}):
+        save_file(tensors, path, {"header": json.dumps({**header, **place})})
+        with pytest.raises(
+            ValueError, match=r"not a whole training state \(epoch \d+, step \d, expected at most 2 and"
+        ):
+            tiny_run.run(tmp_path, "static", recipe)
 
 
 @pytest.mark.slow
