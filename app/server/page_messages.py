@@ -14,8 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from app.server.streamlit_internals import STREAM_PATH, is_gone, limit_message_size, use_protocol
+from app.server.streamlit_internals import STREAM_PATH, is_gone, limit_message_size, use_protocols
 from app.server.websocket_protocol import CarefulProtocol
+from knob_core.serving.chunk_budget import ChunkBudget
 
 LONGEST = 3_000_000  # bytes of a message; a run with so many files has two million. config.toml: maxWidgetStateSize
 LONGEST_VALUE = 100_000  # bytes of what one of our components reports; read, it takes 25 times as much memory
@@ -38,7 +39,7 @@ class PageMessages:
             limit_message_size(receive, LONGEST)
             receive = _Slowed(receive, send)
         elif scope["type"] == "lifespan":
-            use_protocol(receive, CarefulProtocol)
+            use_protocols(receive, ChunkBudget, CarefulProtocol)
         await self.app(scope, receive, send)
 
 

@@ -100,14 +100,16 @@ def is_gone(receive: Receive) -> bool:
     return bool(getattr(getattr(receive, "__self__", None), "disconnected", False))
 
 
-def use_protocol(receive: Receive, protocol: type) -> None:
-    """Let the server take this protocol for WebSockets from now on, given the start's `receive`.
+def use_protocols(receive: Receive, http: type, websocket: type) -> None:
+    """Let the server take these protocols from now on, given the start's `receive`.
 
-    Streamlit makes uvicorn's configuration, and has no option for it.
+    Streamlit makes uvicorn's configuration, and has no option for it. Where the server's are others than those that
+    these are made from, it keeps them.
     """
     config: Any = getattr(getattr(receive, "__self__", None), "config", None)
-    if hasattr(config, "ws_protocol_class"):
-        config.ws_protocol_class = protocol
+    for name, protocol in (("http_protocol_class", http), ("ws_protocol_class", websocket)):
+        if issubclass(protocol, getattr(config, name, None) or ()):
+            setattr(config, name, protocol)
 
 
 def share_uploads() -> None:

@@ -41,6 +41,7 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     import uvicorn
 
     from knob_core.serving import assembly, logs
+    from knob_core.serving.chunk_budget import ChunkBudget
     from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.snapshots import Snapshot
     from knob_core.serving.web.app import build
@@ -53,7 +54,7 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     logs.to_stderr(given.log_level)
     config = uvicorn.Config(
         build(service), given.host, given.port, log_config=None, ws_max_size=given.max_frame + 2000,
-        ws=FrameBudget, ws_per_message_deflate=False, access_log=False, server_header=False,
+        http=ChunkBudget, ws=FrameBudget, ws_per_message_deflate=False, access_log=False, server_header=False,
         limit_concurrency=2 * given.capacity + 100, timeout_graceful_shutdown=10, backlog=1024,
         ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
     )  # fmt: skip

@@ -35,6 +35,7 @@ def running(
     """A service on a free port of this machine; its `url` is set."""
     import uvicorn
 
+    from knob_core.serving.chunk_budget import ChunkBudget
     from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.web.app import build
     from knob_core.serving.web.service import Service
@@ -46,8 +47,9 @@ def running(
     service.metrics = Metrics(engine, service.maintenance)
     engine.observe = service.metrics.observe
     config = uvicorn.Config(
-        build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000, ws=FrameBudget
-    )
+        build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000,
+        http=ChunkBudget, ws=FrameBudget,
+    )  # fmt: skip
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -16,6 +16,7 @@ from websockets.asyncio.client import connect
 from app.server import websocket_protocol
 from app.server.page_messages import PageMessages
 from app.server.websocket_protocol import CarefulProtocol
+from knob_core.serving.chunk_budget import ChunkBudget
 from tools.screenshots import free_port
 
 PATIENCE = 120  # seconds: a busy machine is slow, not wrong
@@ -57,7 +58,7 @@ async def serving() -> AsyncIterator[str]:
     task = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
-    assert config.ws_protocol_class is CarefulProtocol
+    assert (config.http_protocol_class, config.ws_protocol_class) == (ChunkBudget, CarefulProtocol)
     yield f"127.0.0.1:{port}"
     server.should_exit = True
     await task

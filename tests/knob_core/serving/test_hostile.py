@@ -34,6 +34,7 @@ from websockets.sync.client import connect
 from knob_core import wrap
 from knob_core.client import Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
+from knob_core.serving.chunk_budget import ChunkBudget
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.frame_budget import FrameBudget
 from knob_core.serving.messages import pack
@@ -391,7 +392,9 @@ def test_lists_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -
 def small_server(within: float, most: int) -> Iterator[Any]:
     """The server of `knob serve` with room for a few connections; its `port` and `service` are set."""
     service = web_service.Service(small_service())
-    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most, ws=FrameBudget)
+    config = uvicorn.Config(
+        build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most, http=ChunkBudget, ws=FrameBudget
+    )
     server = draining_server(config, service, within)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
