@@ -4,7 +4,8 @@
     python -m tests.fuzz.uploads --only 4711 --seed 1
 
 runs in a process with a limit of memory, and prints how many files were read, refused, and escaped. An escape is
-another exception, a crash, a file that needs more than MEMORY or SECONDS, or a refusal that tells of this machine.
+another exception, a crash, a file that needs more than MEMORY or SECONDS, or many times its own and its decoded bytes,
+or a refusal that tells of this machine.
 Videos and parquet files, which the app reads in a process of their own, may end theirs.
 """
 
@@ -33,31 +34,60 @@ from tests.fuzz.spoil import spoiled
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 3_000_000_000  # bytes of address space
 SECONDS = 20  # for one file
+FREE, FREE_TEXT = 12_000_000, 60_000_000  # bytes that any file may take; a text's blocks take many a byte, but no more
+TIMES, DECODED_TIMES = 3, 7  # of its own bytes and of those that it is decoded to: WebP has five copies
 OURS = re.compile(rf"{re.escape(str(ROOT))}|site-packages|Traceback|<_io| at 0x|/usr/|/tmp/|/home/|/root/")
+STATUS = Path("/proc/self/status")
 DONE = "files in this process:"
 FILM_WORDS = "more memory than a video may take"  # the app decodes videos in a process with a limit as here
 MEMORY_WORDS = ("more memory than", "allocate memory", "out of memory", "malloc")
 
 
-def read(name: str, content: bytes) -> None:
+def read(name: str, content: bytes, budget: Budget) -> None:
     """What the app does with such a file; what comes back must be whole."""
     if name == "settings":
         settings.from_toml(content)
     elif name == "severities":
         assert np.isfinite(schedules.from_csv(content)).all()
     elif name.endswith(KINDS):
-        got = read_logits(name, content, budget=Budget(SECONDS))
+        got = read_logits(name, content, budget=budget)
         assert np.isfinite(got.z_static).all() and np.isfinite(got.z_dyn).all() and got.z_dyn.ndim == 3
         assert got.labels.shape == got.z_dyn.shape[:2] and len(got.class_names) == got.z_dyn.shape[2]
     else:
-        seen = read_pictures([(name, content)], CLASSES, Budget(SECONDS))
+        seen = read_pictures([(name, content)], CLASSES, budget)
         assert seen.images.shape[1:] == (3, 32, 32) and len(seen.labels) == len(seen.images)
 
 
 def fault(name: str, content: bytes) -> tuple[str, str]:
     """("read" or "refused", what is wrong about how it went: "" for nothing)."""
+    budget = Budget(SECONDS)
+    before = forget_peak()
+    how, wrong = outcome(name, content, budget)
+    free = FREE_TEXT if name.endswith((".csv", ".tsv", "severities")) else FREE
+    taken, allowed = peak() - before, free + TIMES * len(content) + DECODED_TIMES * budget.spent
+    if not wrong and taken > allowed:
+        wrong = f"took {taken:,} bytes for a file of {len(content):,} that is decoded to {budget.spent:,}"
+    return how, wrong
+
+
+def forget_peak() -> int:
+    """The memory of this process, bytes; 0 where it is not told."""
+    if not STATUS.exists():
+        return 0
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak()
+
+
+def peak() -> int:
+    """The most that it was since then."""
+    text = STATUS.read_text() if STATUS.exists() else ""
+    return 1024 * int((re.findall(r"VmHWM:\s+(\d+)", text) or ["0"])[0])
+
+
+def outcome(name: str, content: bytes, budget: Budget) -> tuple[str, str]:
+    """As `fault`, but for memory."""
     try:
-        read(name, content)
+        read(name, content, budget)
     except ValueError as error:
         text = str(error)
         plain = type(error) in (ValueError, Stopped) and 0 < len(text) < 1000 and UNFORESEEN not in text
@@ -94,7 +124,7 @@ def inside(seed: int, first: int, count: int, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     samples, ends = all_samples(), time.monotonic() + seconds
     for name, content in samples.values():
-        read(name, content)  # good files are read
+        read(name, content, Budget(SECONDS))  # good files are read
     seen: collections.Counter[tuple[str, str]] = collections.Counter()
     for number in range(first, first + count):
         kind, name, content = made(seed, number, samples)
