@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from knob_core._arrays.checks import LARGEST
 from knob_core.runtime.sources import Branch, Source
 from knob_core.serving.messages import MAX_LOGIT, Frame
 from knob_core.serving.probability_count import ProbabilityCount
 
-MOST = 1e100  # size of a logit that a model may give: a state with larger ones may become NaN at a later frame
 log = logging.getLogger(__name__)
 
 
@@ -110,11 +110,10 @@ class Backbone:
             if branch.u_star is not None:
                 u_star[places] = branch.u_star
         for z in (z_static, z_dyn):
-            large = np.isfinite(z) & (np.abs(z) > MOST)
+            large = np.isfinite(z) & (np.abs(z) > LARGEST)
             for place in np.flatnonzero(large.any(axis=1)).tolist():
-                causes[place] = (
-                    f"the model gave the logit {z[place][large[place]][0]:g}, expected at most {MOST:g} in size"
-                )
+                found = z[place][large[place]][0]
+                causes[place] = f"the model gave the logit {found:g}, expected at most {LARGEST:g} in size"
         return Branch(z_static, z_dyn, None if self.single_branch else u_star), causes
 
     def _look_for_probabilities(self, branch: Branch) -> None:

@@ -24,18 +24,9 @@ OWN = {
     "stream": "stream", "label": "labels", "labels": "labels", "y_true": "labels", "severity": "severity",
     "u_star": "u_star",
 }  # fmt: skip
-UNUSED = (
-    "frame",
-    "t",
-    "time",
-    "timestamp",
-    "",
-    "id",
-    "row",
-    "index",
-    "unnamed:_0",
-    "__index_level_0__",
-)  # in order already
+UNUSED = (  # rows are in order already
+    "frame", "t", "time", "timestamp", "", "id", "row", "index", "unnamed:_0", "__index_level_0__",
+)  # fmt: skip
 MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(UNUSED)
 BRANCHES = ("z_static_", "z_dyn_")
 

@@ -19,10 +19,8 @@ HEADERS = {408: {"Connection": "close"}, 429: {"Retry-After": "1"}, 503: {"Retry
 TOKEN_PROTOCOL = "token."  # a browser's WebSocket has no headers: the token is offered as a subprotocol
 log = logging.getLogger(__name__)
 
-BODY_WITHIN, SLOWEST = (
-    10.0,
-    100_000.0,
-)  # s for a body and for a pause in it; so many bytes give a second more
+BODY_WITHIN = 10.0  # s for a body, and for a pause in it
+SLOWEST = 100_000.0  # bytes of a body that give it a second more
 MOST_UNFINISHED = 64_000_000  # bytes that the service holds of bodies which are not whole yet
 SMALL = 65_536  # bytes of a body that are taken all the same; uvicorn reads as many ahead
 
