@@ -103,12 +103,11 @@ def is_gone(receive: Receive) -> bool:
 def use_protocols(receive: Receive, http: type, websocket: type) -> None:
     """Let the server take these protocols from now on, given the start's `receive`.
 
-    Streamlit makes uvicorn's configuration, and has no option for it. Where the server's are others than those that
-    these are made from, it keeps them.
+    Streamlit makes uvicorn's configuration, and has no option for it.
     """
     config: Any = getattr(getattr(receive, "__self__", None), "config", None)
     for name, protocol in (("http_protocol_class", http), ("ws_protocol_class", websocket)):
-        if issubclass(protocol, getattr(config, name, None) or ()):
+        if hasattr(config, name):
             setattr(config, name, protocol)
 
 

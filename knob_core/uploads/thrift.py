@@ -14,7 +14,7 @@ from typing import Any
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 Wanted = dict[int, tuple[int, Any]]  # Any: Wanted of a struct, or of the structs in a list; None for numbers
 FIXED = {TRUE: 0, FALSE: 0, BYTE: 1, DOUBLE: 8}  # bytes; in a struct the type of a truth is its value
-MOST_DEPTH = 16  # structs in structs
+MOST_DEPTH = 16  # structs and lists in each other
 OFTEN = 4096  # elements of a list between two looks at the clock
 
 
@@ -26,8 +26,6 @@ class Reader:
 
     def struct(self, wanted: Wanted, depth: int = 0) -> dict[int, Any]:
         """{field: value} of what is wanted, up to the struct's end."""
-        if depth > MOST_DEPTH:
-            raise ValueError("the header is nested too deeply")
         found: dict[int, Any] = {}
         field = 0
         while (head := self.byte()) != 0:
@@ -49,10 +47,10 @@ class Reader:
             return None
         if kind in (I16, I32, I64):
             return self.zigzag()
-        if kind == STRUCT:
-            return self.struct(wanted or {}, depth + 1)
-        if kind in (LIST, SET):
-            return self.sequence(wanted, depth)
+        if kind in (STRUCT, LIST, SET):
+            if depth >= MOST_DEPTH:
+                raise ValueError("the header is nested too deeply")
+            return self.struct(wanted or {}, depth + 1) if kind == STRUCT else self.sequence(wanted, depth + 1)
         raise ValueError(f"the header holds type {kind}")
 
     def sequence(self, wanted: Wanted | None, depth: int) -> list[Any] | None:
@@ -67,7 +65,7 @@ class Reader:
             if kind in (TRUE, FALSE):
                 self.at += 1
             else:
-                value = self.value(kind, wanted, depth + 1)
+                value = self.value(kind, wanted, depth)
                 if wanted is not None:
                     kept.append(value)
         return kept if wanted is not None else None

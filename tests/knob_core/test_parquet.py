@@ -109,6 +109,7 @@ def test_a_footer_without_end_is_refused_unread():
         (b"\x15\x00\x15\x02\x15\x02\x18\xff\xff\xff\xff\x0f", "cut short"),
         (b"\x15" + b"\xff" * 12, "without end"),
         (b"\x9c" * 40, "nested too deeply"),
+        (b"\x99" + b"\x19" * 4000, "nested too deeply"),  # lists of lists
         (b"\x15\x00\x15\x02\x05\x02\x15\x00", "twice"),  # field 1 again, by its number
         (b"\x9b\x00", "type 11"),
         (b"\x99\xf5\xff\xff\xff\x07", "list of 16,777,215 elements"),

@@ -363,7 +363,8 @@ def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on(monkeypatc
         served.submit("good", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
         served.step_waiting()
     assert [told["type"] for told in bad.told] == ["hello", "answer", "refused"]
-    assert "the step failed: ValueError: it is white" in bad.told[-1]["cause"] and len(good.answers()) == 2
+    assert bad.told[-1]["cause"] == "the step failed: ValueError; the service's log says more"
+    assert len(good.answers()) == 2
     served.submit("bad", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
     served.step_waiting()
     assert bad.told[-1]["type"] == "answer"

@@ -153,7 +153,7 @@ def test_an_onnx_file_of_any_classifier_is_served(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("what", "words"),
-    [("nothing.here:f", "can be imported"), ("logits:1", "K >= 2"), ("absent.onnx", "is not a file"),
+    [("nothing.here:f", "can be imported"), ("logits:1", "K with 2 to"), ("absent.onnx", "is not a file"),
      ("absent", "missing")],
 )  # fmt: skip
 def test_a_model_that_is_none_is_named(what: str, words: str) -> None:
