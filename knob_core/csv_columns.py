@@ -75,8 +75,8 @@ class _BlockReader:
         if _regular(text, len(self.kinds)) and not DOUBTFUL.search(text.content):
             try:
                 return self._compiled(text)
-            except ValueError:  # also pandas' ParserError: the exact reader says which cell it is
-                pass
+            except (ValueError, IndexError):  # pandas' ParserError, or a block of blank lines between labelled rows
+                pass  # the exact reader says which cell it is
         return self._exact(text)
 
     def _compiled(self, text: CsvText) -> np.ndarray:

@@ -37,6 +37,8 @@ FORMATS = """
   with two branches; if you have them also `u_star`, `labels` and `severity`. `.npy`: logits alone.
 - `.csv` or `.parquet`: one row a frame, one column a class; optional columns `stream`, `label`, `severity`, `u_star`.
 
+A label is a class's name or its place, counted from 0; where classes are called by numbers, it is a name.
+
 **Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names; one animated GIF, WebP
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
 may lie beside them, or, for single frames of a video, `frame,label` with that heading and frames from 0 on.

@@ -76,6 +76,15 @@ def test_the_wrong_cell_is_named_whatever_block_it_is_in(monkeypatch: pytest.Mon
             read_columns(opened("a.csv", content), [NUMBER] * 2, 0, 10)
 
 
+def test_blocks_of_blank_lines_have_no_rows(monkeypatch: pytest.MonkeyPatch):
+    """pandas ends in an IndexError at one that has columns of words."""
+    monkeypatch.setattr(csv_columns, "BLOCK", 40)  # several blocks
+    monkeypatch.setattr(csv_columns, "MAX_BLOCK", 40)
+    text = opened("a.csv", b"x,label\n1,cat\n" + b"\n" * 200 + b"2,dog\n")
+    numbers, words = read_columns(text, [NUMBER, TEXT], 1, 9)
+    assert numbers.tolist() == [[1.0], [2.0]] and words[1].texts == ("cat", "dog")
+
+
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_the_first_line_says_what_is_between_cells(mark: str):
     content = f"\n{mark}\na{mark}b\n1{mark}2\n".encode()
