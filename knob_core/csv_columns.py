@@ -75,7 +75,7 @@ class _BlockReader:
         if _regular(text, len(self.kinds)) and not DOUBTFUL.search(text.content):
             try:
                 return self._compiled(text)
-            except (ValueError, IndexError):  # pandas' ParserError, or a block of blank lines between labelled rows
+            except (ValueError, IndexError):  # pandas' ParserError, or a block of blank lines with ignored columns
                 pass  # the exact reader says which cell it is
         return self._exact(text)
 

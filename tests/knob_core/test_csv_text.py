@@ -77,12 +77,12 @@ def test_the_wrong_cell_is_named_whatever_block_it_is_in(monkeypatch: pytest.Mon
 
 
 def test_blocks_of_blank_lines_have_no_rows(monkeypatch: pytest.MonkeyPatch):
-    """pandas ends in an IndexError at one that has columns of words."""
+    """pandas ends in an IndexError at one of a table with ignored columns."""
     monkeypatch.setattr(csv_columns, "BLOCK", 40)  # several blocks
     monkeypatch.setattr(csv_columns, "MAX_BLOCK", 40)
-    text = opened("a.csv", b"x,label\n1,cat\n" + b"\n" * 200 + b"2,dog\n")
-    numbers, words = read_columns(text, [NUMBER, TEXT], 1, 9)
-    assert numbers.tolist() == [[1.0], [2.0]] and words[1].texts == ("cat", "dog")
+    text = opened("a.csv", b"t,x,label\n0,1,cat\n" + b"\n" * 200 + b"1,2,dog\n")
+    numbers, words = read_columns(text, [IGNORED, NUMBER, TEXT], 1, 9)
+    assert numbers.tolist() == [[1.0], [2.0]] and words[2].texts == ("cat", "dog")
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
