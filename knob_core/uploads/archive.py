@@ -42,24 +42,29 @@ class Member:
 
     def read(self, budget: Budget) -> bytes:
         """Unpack it."""
-        return self._unpacked(budget).getvalue()  # shared, not copied
+        whole = io.BytesIO()
+        for part in self._parts(budget):
+            whole.write(part)
+        return whole.getvalue()  # shared, not copied
 
     def buffer(self, budget: Budget) -> memoryview:
         """Unpack it, for one who writes there."""
-        return self._unpacked(budget).getbuffer()
+        whole = bytearray()  # a BytesIO that is lent goes with an error where its garbage is collected
+        for part in self._parts(budget):
+            whole += part
+        return memoryview(whole)
 
-    def _unpacked(self, budget: Budget) -> io.BytesIO:
+    def _parts(self, budget: Budget) -> Iterator[bytes]:
         """Block by block."""
         budget.spend(self.archive_name, self.size)
-        parts, left = io.BytesIO(), self.size + 1  # one more, to see whether there is more
+        left = self.size + 1  # one more, to see whether there is more
         with _damage_named(self.archive_name), self.archive.open(self.info) as file:
             while left and (part := file.read(min(left, BLOCK))):
-                parts.write(part)
+                yield part
                 left -= len(part)
                 budget.check(self.archive_name)
         if left != 1:
             raise ValueError(f"{self.archive_name}: '{short(self.name)}' has not the {self.size:,} bytes it declares")
-        return parts
 
     def beginning(self, size: int) -> bytes:
         """Its first bytes, to judge it by before the rest is unpacked."""
