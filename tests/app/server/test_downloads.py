@@ -40,7 +40,7 @@ def test_ends_of_other_visitors_scripts_do_not_remove_it(manager: MediaFileManag
 
 def test_it_goes_after_a_minute(manager: MediaFileManager, monkeypatch: pytest.MonkeyPatch) -> None:
     id, now = made(manager), streamlit_internals.time.monotonic()
-    monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda: now + KeptFile.SECONDS)
+    monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda: now + KeptFile.SECONDS + 1)
     for _ in range(2):
         manager.remove_orphaned_files()
     assert id not in manager._file_metadata
@@ -59,7 +59,7 @@ def test_what_makes_a_file_goes_a_minute_after_the_button_was_drawn_anew(
 ) -> None:
     old, drawn = (manager.add_deferred(lambda: "x", "text/html", "place", "x.html") for _ in range(2))
     now = streamlit_internals.time.monotonic()
-    for seconds in (0.0, KeptFile.SECONDS):
+    for seconds in (0.0, KeptFile.SECONDS + 1):
         monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda then=now + seconds: then)
         manager.remove_orphaned_files()
     assert old not in manager._deferred_callables and drawn in manager._deferred_callables
@@ -102,7 +102,7 @@ def test_it_goes_also_where_nobody_comes_any_more(manager: MediaFileManager, mon
     monkeypatch.setattr(housekeeping, "sessions", dict)
     housekeeping.sweep({})
     assert id in manager._file_metadata
-    monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda: now + KeptFile.SECONDS)
+    monkeypatch.setattr(streamlit_internals.time, "monotonic", lambda: now + KeptFile.SECONDS + 1)
     for _ in range(2):
         housekeeping.sweep({})
     assert id not in manager._file_metadata
