@@ -19,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialise
 
 from knob_core import files, models
+from knob_core._arrays.checks import shown
 from knob_core.data import CLASSES
 from knob_core.memories import Attentive
 
@@ -75,7 +76,7 @@ def trained_knobs_of(header: dict[str, Any], path: str | os.PathLike[str]) -> tu
         zeta, omega_n = found.get("zeta"), found.get("omega_n")
         if isinstance(zeta, float) and isinstance(omega_n, float) and 0 < zeta <= 100 and 0 < omega_n <= 100:
             return zeta, omega_n
-    raise ValueError(f"{path} has trained_knobs {_cut(found)}, expected zeta and omega_n in (0, 100]")
+    raise ValueError(f"{path} has trained_knobs {shown(found)}, expected zeta and omega_n in (0, 100]")
 
 
 def reset_reference_of(header: dict[str, Any], path: str | os.PathLike[str]) -> float | None:
@@ -87,7 +88,7 @@ def reset_reference_of(header: dict[str, Any], path: str | os.PathLike[str]) -> 
         kappa = found.get("kappa")
         if isinstance(kappa, float) and 0 < kappa <= 4:
             return kappa
-    raise ValueError(f"{path} has reset {_cut(found)}, expected the form 'normalised' and kappa in (0, 4]")
+    raise ValueError(f"{path} has reset {shown(found)}, expected the form 'normalised' and kappa in (0, 4]")
 
 
 def image_size_of(header: dict[str, Any], path: str | os.PathLike[str]) -> int:
@@ -95,7 +96,7 @@ def image_size_of(header: dict[str, Any], path: str | os.PathLike[str]) -> int:
     found = header.get("image_size", models.GatedClassifier.image_size)
     if isinstance(found, int) and not isinstance(found, bool) and 8 <= found <= 1024:
         return found
-    raise ValueError(f"{path} has image_size {_cut(found)}, expected a whole number in [8, 1024]")
+    raise ValueError(f"{path} has image_size {shown(found)}, expected a whole number in [8, 1024]")
 
 
 def classes_of(header: dict[str, Any]) -> tuple[str, ...] | None:
@@ -131,7 +132,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(f"{path} has a header that is not JSON ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         found = header.get("format") if isinstance(header, dict) else type(header).__name__
-        raise ValueError(f"{path} has format {_cut(found)}, this version reads {FORMAT!r}")
+        raise ValueError(f"{path} has format {shown(found)}, this version reads {FORMAT!r}")
     return header
 
 
@@ -139,13 +140,8 @@ def _whole(header: dict[str, Any], name: str) -> int:
     """A number of the header that is a whole one; `models.build` says which of them there are models of."""
     found = header[name]
     if type(found) is not int or not 0 <= found <= MOST:
-        raise ValueError(f"{name} is {_cut(found)}, expected a whole number of at most {MOST}")
+        raise ValueError(f"{name} is {shown(found)}, expected a whole number of at most {MOST}")
     return found
-
-
-def _cut(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> models.GatedClassifier:

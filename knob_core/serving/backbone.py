@@ -15,7 +15,7 @@ import numpy as np
 from knob_core._arrays.checks import LARGEST
 from knob_core.runtime.sources import Branch, Source
 from knob_core.serving.messages import MAX_LOGIT, Frame
-from knob_core.serving.probability_count import ProbabilityCount
+from knob_core.wrap.probabilities import ProbabilityCount
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from knob_core.serving.messages import Answer, Frame, History, Reply
-from knob_core.serving.probability_count import ProbabilityCount
+from knob_core.wrap.probabilities import ProbabilityCount
 
 HISTORY = 300  # frames
 RATE_OVER = 3.0  # s that the shown frame rate is smoothed over
