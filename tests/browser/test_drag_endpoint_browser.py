@@ -31,7 +31,8 @@ def shown(page: Any) -> float:
     return float(real.message(page)["caption"].split("ζ ")[1].split(",")[0])
 
 
-def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str, page: Any) -> None:
+def count_sent(page: Any) -> dict[str, int]:
+    """How many messages the page has sent, counted from now on: over the drag endpoint, and through Streamlit."""
     sent: dict[str, int] = {"knob-drag": 0, "stream": 0}
 
     def watch(socket: Any) -> None:
@@ -39,6 +40,11 @@ def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str,
         socket.on("framesent", lambda _: sent.update({name: sent.get(name, 0) + 1}))
 
     page.on("websocket", watch)
+    return sent
+
+
+def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str, page: Any) -> None:
+    sent = count_sent(page)
     real.open_console(page, app)
     page.wait_for_function("[...__knobSockets.values()].some((line) => line.socket.readyState === 1)")
     quiet = sent["stream"]
@@ -50,6 +56,21 @@ def test_a_drag_goes_over_the_websocket_and_streamlit_hears_of_its_end(app: str,
     page.mouse.up()
     page.wait_for_function(f"location.search.includes('z={value(page, 'ζ'):g}&')")
     assert sent["stream"] > quiet
+
+
+def test_a_stylesheet_that_comes_late_asks_for_no_other_panels(app: str, page: Any) -> None:
+    """Without it, the display is as wide as the page: room for three panels, for which a run each way would ask."""
+    held: list[Any] = []
+    page.route("**/console.css", lambda route: held.append(route))
+    sent = count_sent(page)
+    page.add_init_script(real.PARTS)
+    page.goto(app)
+    page.wait_for_function("knobPart('scope')?.background")
+    page.wait_for_timeout(500)
+    held[0].continue_()
+    page.wait_for_selector(".display[data-updates]")
+    page.wait_for_timeout(500)
+    assert sent["stream"] == 1
 
 
 def test_without_a_websocket_every_message_goes_through_streamlit(app: str, page: Any) -> None:

@@ -76,6 +76,8 @@ def test_by_touch_alone(chrome: Any, app: str, tmp_path: Path) -> None:
         finger = page.context.new_cdp_session(page)
         for kind, down in (("touchStart", 0), ("touchMove", 15), ("touchMove", 30), ("touchMove", 45)):
             finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y + down}]})
+        page.wait_for_timeout(150)  # let go in motion it would fling, and the browser takes the next tap for a stop
+        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y + 45}]})
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         settle(page)
         turned = value(page, "ζ")

@@ -59,7 +59,11 @@ class Pair {
       note.hidden = !waiting.size;
       grid.classList.toggle("stale", waiting.size > 0);
     });
-    for (const file of ["side_by_side.css", `${name}.css`]) loadStylesheet(this.host, component.data.base, file);
+    const stylesheets = ["side_by_side.css", `${name}.css`];
+    grid.style.display = "none"; // a part that measures itself must have its place
+    Promise.all(stylesheets.map((file) => loadStylesheet(this.host, component.data.base, file))).then(() =>
+      grid.style.removeProperty("display"),
+    );
     this.host.appendChild(grid);
   }
 
