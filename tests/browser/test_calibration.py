@@ -12,8 +12,8 @@ from pages import drawn, opened, settle
 
 pytestmark = pytest.mark.browser
 
-# Every canvas that was ever on the sheet, and whether one in sight was empty when the screen was refreshed; out of sight,
-# a figure is not drawn.
+# Every canvas that was ever on the sheet, and whether one was empty when the screen was refreshed.
+# A figure out of sight is not drawn, and not looked at.
 WATCH = """
 () => {
   const part = knobPart("figures");
