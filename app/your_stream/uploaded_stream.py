@@ -150,6 +150,7 @@ def of_pictures(
         notes.append(f"Shown are the first {len(images)} of {len(pictures.images)} frames.")
     if not (labels >= 0).any():
         notes.append(f"The labels are unknown: {NEEDS_LABELS} are not shown.")
+    notes += pictures.notes
     pixels = np.moveaxis(images[film_frames(len(images))], 1, -1)
     return UploadedStream(
         id,

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
 from knob_core.serving.messages import DTYPES, MAX_LOGIT, BadFrame, Frame, Header, checked_header
 from knob_core.uploads.picture_blocks import require_blocks
 from knob_core.uploads.picture_sizes import require_pixels
-from knob_core.uploads.stills import coloured, damage_named
+from knob_core.uploads.stills import coloured, damage_named, upright
 
 FORMATS = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"RIFF": "WEBP"}
 MAX_PIXELS = 4_000_000
@@ -85,9 +85,7 @@ def decoded(content: bytes | memoryview, quick: int = MAX_PIXELS) -> np.ndarray:
             raise TooManyPixels
         with damage_named("frame", kind, MAX_PIXELS):
             picture.load()
-            if kind == "JPEG":
-                ImageOps.exif_transpose(picture, in_place=True)
-            return np.asarray(coloured(picture))
+            return np.asarray(coloured(upright(picture)))
 
 
 def pixels(header: Header, content: bytes | memoryview) -> np.ndarray:

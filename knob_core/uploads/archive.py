@@ -22,7 +22,7 @@ from knob_core.uploads.limits import MAX_MEMBERS, MAX_UNPACKED, require_size, sa
 
 ENTRY = b"PK\x01\x02"  # how every line of an archive's list of contents begins
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-CLUTTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")  # what systems add by themselves
+CLUTTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini", "/._")  # what systems add by themselves
 BLOCK = 1 << 20  # bytes
 DAMAGE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OSError,
@@ -34,7 +34,7 @@ DAMAGE = (
 class Member:
     """A file in an archive, not yet unpacked."""
 
-    name: str
+    name: str  # with / between folders
     size: int  # bytes, as declared; `read` holds it to that
     archive_name: str
     archive: zipfile.ZipFile
@@ -81,7 +81,9 @@ def members(name: str, content: bytes, budget: Budget) -> list[Member]:
     budget.check(name)
     with _damage_named(name):
         archive = zipfile.ZipFile(io.BytesIO(content))
-    return [Member(info.filename, info.file_size, name, archive, info) for info in _checked(name, archive.infolist())]
+    return [
+        Member(path, info.file_size, name, archive, info) for path, info in _checked(name, archive.infolist()).items()
+    ]
 
 
 @contextmanager
@@ -96,20 +98,22 @@ def _damage_named(name: str) -> Iterator[None]:
         raise ValueError(f"{name} is damaged, cut short, or no zip archive ({said(error)})") from error
 
 
-def _checked(name: str, infos: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+def _checked(name: str, infos: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
+    """Files by their paths; some programs write \\ between folders."""
     if any(not info.filename for info in infos):
         raise ValueError(f"{name} holds a member without a name")
-    files = [info for info in infos if not info.filename.endswith("/")]
+    files = [info for info in infos if not info.filename.endswith(("/", "\\"))]
     total = sum(info.file_size for info in files)
     if total > MAX_UNPACKED:
         raise ValueError(f"{name} would unpack to {total:,} bytes, expected at most {MAX_UNPACKED:,}")
-    seen = set()
+    found: dict[str, zipfile.ZipInfo] = {}
     for info in files:
         _require_plain(name, info)
-        if info.filename in seen:
-            raise ValueError(f"{name} holds '{short(info.filename)}' twice")
-        seen.add(info.filename)
-    return [info for info in files if not any(part in info.filename for part in CLUTTER)]
+        path = info.filename.replace("\\", "/")
+        if path in found:
+            raise ValueError(f"{name} holds '{short(path)}' twice")
+        found[path] = info
+    return {path: info for path, info in found.items() if not any(part in f"/{path}" for part in CLUTTER)}
 
 
 def _require_plain(name: str, info: zipfile.ZipInfo) -> None:

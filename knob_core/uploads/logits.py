@@ -16,7 +16,7 @@ from knob_core.uploads.budget import Budget, only_value_errors
 from knob_core.uploads.limits import LARGE_BYTES, MAX_VALUES, require_size, short
 from knob_core.uploads.npy import LONGEST_HEADER, read_header, read_npy
 from knob_core.uploads.parquet_process import read_in_process
-from knob_core.uploads.tables import arrange, read_csv
+from knob_core.uploads.tables import Arranged, arrange, read_csv
 from knob_core.uploads.uploaded import KNOWN, Held, Uploaded, uploaded
 
 KINDS = (".npz", ".npy", ".csv", ".tsv", ".parquet")
@@ -32,17 +32,23 @@ def read_logits(name: str, content: bytes, classes: int | None = None, budget: B
         budget = budget or Budget()
         budget.check(name)
         with budget.turns():
-            return uploaded(name, _held(name, kind, content, budget), classes)
+            held, notes = _arranged(name, kind, content, budget)
+            return uploaded(name, held, classes, notes)
 
 
-def _held(name: str, kind: str, content: bytes, budget: Budget) -> Held:
+def _arranged(name: str, kind: str, content: bytes, budget: Budget) -> Arranged:
     if kind == ".npy":
-        return {"logits": read_npy(name, content, budget)}
+        return {"logits": read_npy(name, content, budget)}, ()
     if kind == ".parquet":
         budget.wait_for_turn(name)  # it tells its size to its own process only
         return arrange(name, read_in_process(name, content, budget))
     if kind != ".npz":
         return read_csv(name, content, budget)
+    return _arrays(name, content, budget), ()
+
+
+def _arrays(name: str, content: bytes, budget: Budget) -> Held:
+    """What an .npz file holds."""
     held: Held = {}
     room, decoded = 2 * MAX_VALUES, 0  # numbers of two branches, bytes
     for member in archive.members(name, content, budget):

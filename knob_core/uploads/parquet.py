@@ -15,7 +15,7 @@ from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words
 from knob_core.uploads import parquet_pages
 from knob_core.uploads.budget import Budget, Stopped
 from knob_core.uploads.limits import MAX_CLASSES, MAX_FOOTER, MAX_NAME, MAX_UNPACKED, MAX_VALUES, said, short
-from knob_core.uploads.tables import MOST_COLUMNS, Table, kind_of
+from knob_core.uploads.tables import MOST_COLUMNS, Table, kinds_of
 
 BATCH = 65_536  # rows
 DAMAGE = (OSError, LookupError, OverflowError, TypeError, ValueError, NotImplementedError)
@@ -62,8 +62,8 @@ def _kinds(pyarrow: Any, schema: Any) -> dict[str, str]:
     if len(schema) > MOST_COLUMNS:
         raise _Refused(f"has {len(schema):,} columns, expected at most {MAX_CLASSES:,} classes")
     kinds = {}
-    for field in schema:
-        kind, type_ = kind_of(field.name), field.type
+    for field, kind in zip(schema, kinds_of(schema.names), strict=True):
+        type_ = field.type
         if pyarrow.types.is_dictionary(type_):
             type_ = type_.value_type
         number = pyarrow.types.is_floating(type_) or pyarrow.types.is_integer(type_)
@@ -104,7 +104,7 @@ def _require_pages(content: bytes, columns: int, check: Callable[[], None]) -> i
 
 
 def _table(file: Any, kinds: dict[str, str], rows: int, check: Callable[[], None]) -> Table:
-    names = tuple(key for key, kind in kinds.items() if kind == NUMBER)
+    names, unused = (tuple(key for key, kind in kinds.items() if kind == wanted) for wanted in (NUMBER, IGNORED))
     words = [key for key, kind in kinds.items() if kind == TEXT]
     numbers, at = np.empty((rows, len(names))), 0
     known: dict[str, int] = {}
@@ -117,7 +117,7 @@ def _table(file: Any, kinds: dict[str, str], rows: int, check: Callable[[], None
             codes.append(_codes(batch.column(key), known))
         at += len(batch)
     labels = Words(np.concatenate(codes), tuple(known)) if words else None
-    return Table(names, numbers[:at], labels)
+    return Table(names, numbers[:at], labels, unused=unused)
 
 
 def _codes(column: Any, known: dict[str, int]) -> np.ndarray:

@@ -20,11 +20,12 @@ def read_in_process(name: str, content: bytes, budget: Budget) -> Table:
     labels = None
     if found["texts"] is not None:
         labels = Words(np.frombuffer(body, np.int64, offset=8 * cells), tuple(found["texts"]))
-    return Table(tuple(found["names"]), numbers, labels)
+    return Table(tuple(found["names"]), numbers, labels, unused=tuple(found["unused"]))
 
 
 def answer(name: str, content: bytes, budget: Budget) -> tuple[dict[str, Any], list[memoryview]]:
     """The numbers, and after them the labels' places in the list of texts; their bytes are the arrays' own."""
     table = parquet.read_table(name, content, budget)
-    found = {"rows": len(table.numbers), "names": table.names, "texts": table.labels and table.labels.texts}
+    found = {"rows": len(table.numbers), "names": table.names, "unused": table.unused}
+    found["texts"] = table.labels and table.labels.texts
     return found, [table.numbers.data, *([table.labels.codes.astype(np.int64).data] if table.labels else [])]

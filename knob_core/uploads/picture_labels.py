@@ -1,10 +1,12 @@
 """The labels.csv beside uploaded pictures: lines `file,label`, or under the heading `frame,label` frames from 0 on.
 
 A label is a class's name or number; what is not listed is unknown, -1. A video's label is that of all its frames.
+Lines for other pictures are passed over, and a sentence says so.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from knob_core import csv_text
 from knob_core.uploads.labels import UNKNOWN, class_number, numbers_of
-from knob_core.uploads.limits import MAX_CLASSES
+from knob_core.uploads.limits import MAX_CLASSES, MAX_NAME, short
 
 LABELS = "labels.csv"
 LONGEST_NUMBER = 9  # digits of a frame's
@@ -21,8 +23,8 @@ MOST_CELLS = 100  # a file's name may have commas in it
 
 def read_labels(
     content: bytes, names: Sequence[str], classes: Sequence[str], check: Callable[[], None] = lambda: None
-) -> np.ndarray:
-    """The class of every frame (T,), where frame t is of the file names[t]."""
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The class of every frame (T,), where frame t is of the file names[t]; and what its reader should know."""
     text = csv_text.opened(LABELS, content, check)
     places, numbers = {each: i for i, each in enumerate(classes)}, numbers_of(classes)
     known: dict[str, int] = {}
@@ -38,16 +40,28 @@ def read_labels(
             raise ValueError(f"{text.where(line)}: {said!r}, expected {wanted} with a class name or number")
         if by_frame and not (key.isdecimal() and len(key) <= LONGEST_NUMBER and int(key) < len(names)):
             raise ValueError(f"{text.where(line)}: {key[:40]!r} is no frame, expected 0 to {len(names) - 1}")
-        key = str(int(key)) if by_frame else key
+        key = str(int(key)) if by_frame else _path(key)
         if key in known:
             raise ValueError(f"{text.where(line)}: {key[:60]!r} has a label already")
         known[key] = value
     if by_frame:
-        return np.array([known.get(str(t), UNKNOWN) for t in range(len(names))])
-    found = [known.get(name, known.get(PurePosixPath(name).name, UNKNOWN)) for name in names]
-    if not {*known} & {*names, *(PurePosixPath(name).name for name in names)}:
+        return np.array([known.get(str(t), UNKNOWN) for t in range(len(names))]), ()
+    paths = [_path(name) for name in names]
+    found = [known.get(path, known.get(PurePosixPath(path).name, UNKNOWN)) for path in paths]
+    pictures = {*paths, *(PurePosixPath(path).name for path in paths)}
+    others = [key for key in known if key not in pictures]
+    if len(others) == len(known):
         raise ValueError(f"{LABELS} names none of the pictures")
-    return np.array(found)
+    if not others:
+        return np.array(found), ()
+    share, one = f"{len(others):,} of {len(known):,}", short(others[0])
+    return np.array(found), (f"{share} lines of {LABELS} name no picture that is here: '{one}' is the first one.",)
+
+
+def _path(name: str) -> str:
+    """With / between folders, and an accent as one with its letter: systems differ in both."""
+    path = str(PurePosixPath(name.replace("\\", "/")))
+    return unicodedata.normalize("NFC", path) if len(path) <= MAX_NAME else path  # a long one may take minutes
 
 
 def _class(label: str, places: dict[str, int], numbers: dict[float, int]) -> int | None:

@@ -32,6 +32,7 @@ class Pictures:
     names: tuple[str, ...]  # of the files, in order
     labels: np.ndarray  # (T,) class, -1 where unknown
     frame_rate: float | None = None  # frames/s, where there is one moving file and it tells
+    notes: tuple[str, ...] = ()  # sentences for the one who uploaded them
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,11 @@ def _read(files: list[_File], classes: Sequence[str], budget: Budget) -> Picture
             raise ValueError(
                 f"{short(file.name)}: there are more than {MAX_PICTURES:,} frames in all, expected a shorter video"
             )
-    labels = np.full(len(names), UNKNOWN)
+    labels, notes = np.full(len(names), UNKNOWN), tuple[str, ...]()
     if tables:
-        labels = read_labels(tables[0].read(), names, classes, lambda: budget.check(LABELS))
+        labels, notes = read_labels(tables[0].read(), names, classes, lambda: budget.check(LABELS))
     rate = found[0].frame_rate if len(found) == 1 else None
-    return Pictures(np.concatenate([frames.images for frames in found]), tuple(names), labels, rate)
+    return Pictures(np.concatenate([frames.images for frames in found]), tuple(names), labels, rate, notes)
 
 
 def _frames(file: _File, most_frames: int, budget: Budget) -> PictureFrames:

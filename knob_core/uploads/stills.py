@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from itertools import islice
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
 from knob_core.uploads.budget import Budget, Stopped
 from knob_core.uploads.limits import LARGE_PIXELS, MAX_MOVING_PIXELS, MAX_PIXELS, MAX_RLE_PIXELS, require_size, said
@@ -24,6 +24,11 @@ SIZE = 32  # pixels
 ROWS = 64  # that are shrunk at a time
 FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".gif": "GIF"}
 MOVING = (".png", ".webp", ".gif")  # may hold more than one frame
+ORIENTATION = 0x112  # of Exif
+TURNS = dict(enumerate((
+    Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_180, Image.Transpose.FLIP_TOP_BOTTOM,
+    Image.Transpose.TRANSPOSE, Image.Transpose.ROTATE_270, Image.Transpose.TRANSVERSE, Image.Transpose.ROTATE_90,
+), 2))  # fmt: skip
 DAMAGE = (
     OSError, SyntaxError, EOFError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError,
     NotImplementedError, struct.error,
@@ -62,9 +67,7 @@ def _frames(name: str, kind: str, content: bytes, budget: Budget) -> Generator[t
             budget.spend(name, 3 * width * height)
             with damage_named(name, FORMATS[kind]):
                 picture.load()
-                if FORMATS[kind] == "JPEG":
-                    ImageOps.exif_transpose(picture, in_place=True)
-                image, seconds = small(picture), float(picture.info.get("duration") or 0) / 1000
+                image, seconds = small(upright(picture)), float(picture.info.get("duration") or 0) / 1000
             yield image, seconds
             number += 1
 
@@ -111,6 +114,15 @@ def damage_named(name: str, kind: str, most: int = MAX_PIXELS) -> Iterator[None]
         raise ValueError(f"{name} is damaged, cut short, or no {kind} picture") from error
     except DAMAGE as error:
         raise ValueError(f"{name} is damaged, cut short, or no {kind} picture ({said(error)})") from error
+
+
+def upright(picture: Image.Image) -> Image.Image:
+    """The picture as its camera was held; what else its Exif says, good or damaged, does not matter."""
+    try:
+        held = picture.getexif().get(ORIENTATION)
+    except DAMAGE:
+        return picture
+    return picture.transpose(TURNS[held]) if isinstance(held, int) and held in TURNS else picture
 
 
 def coloured(picture: Image.Image) -> Image.Image:

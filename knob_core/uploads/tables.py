@@ -1,12 +1,14 @@
 """Uploaded tables, one row a frame, as named arrays.
 
 Columns `stream`, `label` (or `y_true`), `severity`, `u_star` are what they say, in small letters or not; numbers and
-times of frames are passed over; z_static_* and z_dyn_* are two branches; otherwise every other column is a class, and
-its heading the class's name. Rows of one stream follow each other in time; all streams have as many.
+times of frames are passed over, and a note says which; z_static_* and z_dyn_* are two branches; otherwise every other
+column is a class, and its heading the class's name. Rows of one stream follow each other in time; all streams have as
+many.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +26,13 @@ OWN = {
     "stream": "stream", "label": "labels", "labels": "labels", "y_true": "labels", "severity": "severity",
     "u_star": "u_star",
 }  # fmt: skip
-UNUSED = (  # rows are in order already
-    "frame", "t", "time", "timestamp", "", "id", "row", "index", "unnamed:_0", "__index_level_0__",
-)  # fmt: skip
-MOST_COLUMNS = 2 * MAX_CLASSES + len(OWN) + len(UNUSED)
+UNUSED = ("frame", "t", "time", "timestamp", "", "id", "row", "index")  # rows are in order already
+PANDAS_INDEX = re.compile(r"unnamed:_\d+(\.\d+)*|__index_level_\d+__|level_\d+")
+MOST_COLUMNS = 2 * MAX_CLASSES + 16  # two branches, and columns that are no class
 BRANCHES = ("z_static_", "z_dyn_")
+Arranged = tuple[Held, tuple[str, ...]]  # and sentences for the one who uploaded it
+MANY = 10  # rows over which no logit grows from each to the next
+SHOWN = 5  # headings in a note
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,19 @@ class Table:
     numbers: np.ndarray  # (rows, columns) float64
     labels: Words | None = None  # (rows,)
     named: bool = True  # False: no header, the names are ours
+    unused: tuple[str, ...] = ()  # headings of columns that were passed over
 
 
-def kind_of(heading: str) -> str:
-    """What a column holds, by its heading."""
-    return IGNORED if _plain(heading) in UNUSED else TEXT if _own(heading) == "labels" else NUMBER
+def kinds_of(headings: Sequence[str]) -> list[str]:
+    """What each column holds, by its heading; t is a class where another letter stands before it."""
+    letters = [heading for heading in headings if len(heading) == 1]
+    return [NUMBER if heading == "t" and letters[0] != "t" else _kind(heading) for heading in headings]
+
+
+def _kind(heading: str) -> str:
+    plain = _plain(heading)
+    unused = plain in UNUSED or PANDAS_INDEX.fullmatch(plain)
+    return IGNORED if unused else TEXT if _own(heading) == "labels" else NUMBER
 
 
 def _plain(heading: str) -> str:
@@ -64,7 +76,7 @@ def require_columns(name: str, names: Sequence[str]) -> None:
         raise ValueError(f"{name} has two columns of one name, '{short(twice)}'")
 
 
-def read_csv(name: str, content: bytes, budget: Budget) -> Held:
+def read_csv(name: str, content: bytes, budget: Budget) -> Arranged:
     """A first line of words, or counted from 0 or 1, is the header; without one every column is a class."""
     text = csv_text.opened(name, content, lambda: budget.check(name))
     if (most := text.content.count(b"\n") + 1) > MAX_VALUES:  # before empty ones are passed over, one by one
@@ -83,10 +95,13 @@ def read_csv(name: str, content: bytes, budget: Budget) -> Held:
         budget.wait_for_turn(name)
     names = first if header else [f"class {i}" for i in range(columns)]
     require_columns(name, names)
-    kinds = [kind_of(heading) for heading in names]
+    kinds = kinds_of(names)
     numbers, words = read_columns(text, kinds, line if header else 0, MAX_CLASSES + 1)
-    numeric = tuple(heading for heading, kind in zip(names, kinds, strict=True) if kind == NUMBER)
-    return arrange(name, Table(numeric, numbers, next(iter(words.values()), None), header))
+    numeric, unused = (
+        tuple(heading for heading, kind in zip(names, kinds, strict=True) if kind == wanted)
+        for wanted in (NUMBER, IGNORED)
+    )
+    return arrange(name, Table(numeric, numbers, next(iter(words.values()), None), header, unused))
 
 
 def _only_quoted(text: csv_text.CsvText, columns: int) -> bool:
@@ -108,8 +123,8 @@ def _first(name: str, text: csv_text.CsvText) -> tuple[int, list[str]]:
     return found
 
 
-def arrange(name: str, table: Table) -> Held:
-    """Columns as the arrays of a stream."""
+def arrange(name: str, table: Table) -> Arranged:
+    """Columns as the arrays of a stream, and what is odd about them."""
     if not len(table.numbers):
         raise ValueError(f"{name} has no rows")
     require_columns(name, table.names if table.labels is None else (*table.names, "labels"))
@@ -138,7 +153,26 @@ def arrange(name: str, table: Table) -> Held:
         held["logits"] = split(table.numbers[:, list(rest.values())])
     if table.named and names != [str(i) for i in range(len(names))]:
         held["classes"] = Words(np.arange(len(names)), tuple(names))
-    return held
+    return held, (*_passed_over(table.unused), *_growing(names, held))
+
+
+def _passed_over(headings: Sequence[str]) -> list[str]:
+    named = [f"'{short(heading)}'" if heading else "the one without a heading" for heading in headings]
+    return [f"Columns that hold no logits, by their headings: {_some(named)}."] if named else []
+
+
+def _growing(names: Sequence[str], held: Held) -> list[str]:
+    """A class whose numbers only grow is likely to be something else."""
+    found = []
+    for z in (held.get(key) for key in ("logits", "z_static", "z_dyn")):  # (R, T, K)
+        if isinstance(z, np.ndarray) and z.shape[1] >= MANY:
+            likely = np.flatnonzero((z[:, 1:MANY] > z[:, : MANY - 1]).all(axis=(0, 1)))
+            found += [f"'{short(names[int(k)])}'" for k in likely if (z[:, 1:, k] > z[:, :-1, k]).all()]
+    return [f"The numbers of {_some(found)} only grow, and are taken as a class's logits: are they?"] if found else []
+
+
+def _some(named: Sequence[str]) -> str:
+    return ", ".join(named[:SHOWN]) + (f" and {len(named) - SHOWN:,} more" if len(named) > SHOWN else "")
 
 
 def _branch_names(name: str, rest: list[str]) -> list[str]:

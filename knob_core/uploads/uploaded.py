@@ -1,7 +1,7 @@
 """A stream that somebody uploaded: logits, and whatever else was known about them.
 
 Labels (R, T) with -1 for unknown; severity (T,) where it was recorded. `branches` makes it what the console works on.
-`notes` say what was changed on the way: probabilities turned into logits, -inf into a finite number.
+`notes` say what was passed over or changed on the way: probabilities turned into logits, -inf into a finite number.
 """
 
 from __future__ import annotations
@@ -53,17 +53,20 @@ class Uploaded:
         return Branches(self.z_static, self.z_dyn, u_star, labels, severity)
 
 
-def uploaded(name: str, held: Held, classes: int | None = None) -> Uploaded:
-    """Check shapes and values of what a file held: logits, or z_static and z_dyn; u_star, labels, severity, classes."""
+def uploaded(name: str, held: Held, classes: int | None, notes: tuple[str, ...]) -> Uploaded:
+    """Check shapes and values of what a file held: logits, or z_static and z_dyn; u_star, labels, severity, classes.
+
+    `notes` say what was odd about the file, and stand before those that are found here.
+    """
     if ("logits" in held) == ("z_static" in held or "z_dyn" in held):
         raise ValueError(f"{name} holds {', '.join(held) or 'nothing'}, expected logits, or z_static and z_dyn")
     for missing in {"z_static", "z_dyn"} - set(held) if "logits" not in held else ():
         raise ValueError(f"{name} has no {missing}, expected z_static and z_dyn together")
-    z_static, notes = _streams(name, "logits" if "logits" in held else "z_static", held, classes)
+    z_static, changed = _streams(name, "logits" if "logits" in held else "z_static", held, classes)
     z_dyn = z_static
     if "logits" not in held:
         z_dyn, more = _streams(name, "z_dyn", held, classes)
-        notes += more
+        changed += more
     if z_dyn.shape != z_static.shape:
         raise ValueError(f"{name}: z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected the same")
     shape, count = z_static.shape[:2], z_static.shape[2]
@@ -76,7 +79,7 @@ def uploaded(name: str, held: Held, classes: int | None = None) -> Uploaded:
             raise ValueError(f"{name}: u_star has shape {u_star.shape}, expected {shape}")
     if severity is not None:
         _require_severity(name, severity, shape[1])
-    return Uploaded(z_static, z_dyn, u_star, labels, severity, tuple(map(short, names)), (*notes, *more))
+    return Uploaded(z_static, z_dyn, u_star, labels, severity, tuple(map(short, names)), (*notes, *changed, *more))
 
 
 def _streams(name: str, key: str, held: Held, classes: int | None) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from knob_core.uploads import Budget, Stopped, limits, picture_blocks, picture_sizes, read_pictures, stills
 
@@ -125,6 +125,31 @@ def test_a_photograph_is_one_frame_whatever_its_camera_adds():
         Image.new("RGB", (40, 40), (200, 0, 0)), "MPO", save_all=True, append_images=[Image.new("RGB", (9, 9))]
     )
     assert len(read_pictures([("a.jpg", content)]).images) == 1
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_a_photograph_is_read_as_its_camera_was_held(kind: str):
+    """Also where the rest of its Exif is odd: a resolution in words made a good photograph a damaged one."""
+    lights = np.full((40, 60, 3), 40, np.uint8)
+    lights[:20, :30] = 250  # one corner only: no two of the eight positions look alike
+    name = f"a.{kind.lower()}"
+    for held in range(1, 9):
+        orientation, resolution = (
+            struct.pack(">HHIHH", 0x112, 3, 1, held, 0),
+            struct.pack(">HHI4s", 0x11A, 2, 4, b"odd"),
+        )
+        exif = b"Exif\0\0MM\0*\0\0\0\x08\0\x02" + orientation + resolution + bytes(4)
+        picture = Image.fromarray(lights)
+        want = stills.small(ImageOps.exif_transpose(with_orientation(picture, held)))
+        got = read_pictures([(name, saved(picture, kind, exif=exif))]).images[0]
+        assert np.abs(got.astype(float) - want).mean() < 4, held
+    assert read_pictures([(name, saved(picture, kind, exif=b"Exif\0\0MM\0*\xff\xff\xff\xff"))]).images.shape[0] == 1
+
+
+def with_orientation(picture: Image.Image, held: int) -> Image.Image:
+    exif = Image.Exif()
+    exif[stills.ORIENTATION] = held
+    return Image.open(io.BytesIO(saved(picture, "PNG", exif=exif.tobytes())))
 
 
 def test_only_a_file_at_a_time_is_unpacked():

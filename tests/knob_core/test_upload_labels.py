@@ -115,7 +115,7 @@ def test_tabs_and_semicolons_are_read_as_commas_are():
 
 def test_labels_beside_pictures():
     names = ["x/1.png", "x/2.png", "x/a,b.png"]
-    read = [read_labels(text, names, ("dog", "cat")).tolist() for text in (
+    read = [read_labels(text, names, ("dog", "cat"))[0].tolist() for text in (
         b"file,label\n1.png,cat\n", b'x/1.png;cat\n"a,b.png";0\n', b"a,b.png,1", b"frame,label\n2,cat\n0,-1\n",
     )]  # fmt: skip
     assert read == [[1, -1, -1], [1, -1, 0], [-1, -1, 1], [-1, -1, 1]]
@@ -129,6 +129,55 @@ def test_labels_beside_pictures():
     ):
         with pytest.raises(ValueError, match=cause):
             read_labels(text, names, ("dog", "cat"))
+
+
+def test_lines_that_name_no_picture_are_told():
+    """Nine of ten labels were dropped without a word where one fitted."""
+    names = ["caf\u00e9/1.png", "caf\u00e9/2.png", "3.png"]  # é as one character
+    lines = "file,label\ncafe\u0301\\1.png,cat\n./3.png,dog\nIMG_7.png,dog\nx/2.png,cat\n"  # and as two
+    found, notes = read_labels(lines.encode(), names, ("dog", "cat"))
+    assert found.tolist() == [1, -1, 0]
+    assert notes == ("2 of 4 lines of labels.csv name no picture that is here: 'IMG_7.png' is the first one.",)
+    assert read_labels(b"1.png,0\n2.png,0\n3.png,0\n", names, ("dog", "cat"))[1] == ()
+    slow = "a" + "\u0301\u0316" * 60_000  # accents in the wrong order, which are sorted one by one
+    with pytest.raises(ValueError, match="names none of the pictures"):
+        read_labels(f"{slow},0".encode(), names, ("dog", "cat"))
+
+
+def test_columns_of_no_class_are_passed_over_and_named():
+    """Indices of pandas were classes, and a class called t was none."""
+    for headings, classes in (
+        ("Unnamed: 0.2,Unnamed: 0.1,Unnamed: 0,cat,dog", "cat,dog"),
+        ("__index_level_0__,__index_level_1__,cat,dog", "cat,dog"),
+        ("level_0,level_1,cat,dog", "cat,dog"),
+        (",cat,dog", "cat,dog"),
+        ("t,cat,dog", "cat,dog"),
+        ("cat,dog,t", "cat,dog"),
+        ("t,a,b,c", "a,b,c"),
+        ("r,s,t,u", "r,s,t,u"),
+        ("T,F", "T,F"),
+    ):
+        count = headings.count(",") + 1
+        content = f"{headings}\n{','.join('5' * count)}\n{','.join('6' * count)}\n"
+        got = read_logits("a.csv", content.encode())
+        assert got.class_names == tuple(classes.split(",")), headings
+        gone = [name for name in headings.split(",") if name not in classes.split(",")]
+        assert len(got.notes) == bool(gone) and all(name in got.notes[0] for name in gone), got.notes
+        if all(headings.split(",")):
+            columns = {name: np.array([5.0, 6.0]) for name in headings.split(",")}
+            in_parquet = read_logits("a.parquet", parquet(columns))
+            assert (in_parquet.class_names, in_parquet.notes) == (got.class_names, got.notes)
+
+
+def test_a_class_whose_numbers_only_grow_is_asked_about():
+    rows = "".join(f"{i},{i % 3},2\n" for i in range(20))
+    assert read_logits("a.csv", f"frame_id,cat,dog\n{rows}".encode()).notes == (
+        "The numbers of 'frame_id' only grow, and are taken as a class's logits: are they?",
+    )
+    two = "".join(f"{stream},{i},{i % 3},2\n" for stream in range(2) for i in range(20))
+    assert "'ms' only grow" in read_logits("a.csv", f"stream,ms,cat,dog\n{two}".encode()).notes[0]
+    short = "".join(f"{i},{i % 3},2\n" for i in range(5))
+    assert read_logits("a.csv", f"frame_id,cat,dog\n{short}".encode()).notes == ()
 
 
 def test_labels_that_are_nothing_but_lines_are_refused_by_their_size():
@@ -172,7 +221,7 @@ def test_classes_that_are_called_by_numbers_are_meant_by_name_in_every_format():
         assert got.labels.tolist() == [MEANT], name
         assert got.notes == ("The classes' names are numbers: labels are taken as names, not as places.",), name
         assert got.class_names == ("1", "2", "3", "4")
-    assert read_labels(b"a,1\nb,3.0\nc,-1", ["a", "b", "c"], names).tolist() == [0, 2, -1]
+    assert read_labels(b"a,1\nb,3.0\nc,-1", ["a", "b", "c"], names)[0].tolist() == [0, 2, -1]
 
 
 @pytest.mark.parametrize("wrong", ["0", "5", "1.5"])

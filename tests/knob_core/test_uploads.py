@@ -137,6 +137,22 @@ def test_tables_with_streams_labels_and_severity(kind, branches):
     np.testing.assert_array_equal(got.severity, np.linspace(1, 5, 6))
 
 
+def test_zips_of_other_systems():
+    """Some write \\ between folders, also behind one; a stick of macOS's has a ._ beside each file."""
+    still = picture(1)
+    files = {
+        "walk\\": b"",
+        "walk\\1.png": still,
+        "walk\\labels.csv": b"1.png,cat",
+        "walk/._1.png": b"x",
+        "._walk": b"y",
+    }
+    got = read_pictures([("a.zip", zipped(files))], classes=("dog", "cat"))
+    assert (got.names, got.labels.tolist(), got.notes) == (("walk/1.png",), [1], ())
+    with pytest.raises(ValueError, match=r"holds 'walk/1.png' twice"):
+        read_pictures([("a.zip", zipped({"walk/1.png": still, "walk\\1.png": still}))])
+
+
 def test_pictures_of_a_zip_in_the_order_of_their_numbers():
     files = {f"walk/frame{i}.png": picture(i) for i in (10, 2, 1)}
     files |= {
