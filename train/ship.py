@@ -2,6 +2,7 @@
 
 A model ships only when half precision leaves its accuracy on the sample as it was, and replaces one that ships only
 where it is not worse on as many held-out training images or more (`--even-if-worse` does it all the same).
+A memory that was fitted to what ships stays with the same tensors; other tensors need another one (`train.fit_memory`).
 Rivals that only stand in tables do not ship.
 """
 
@@ -20,6 +21,7 @@ from train import commands
 from train.commands import CHECKPOINTS
 
 ACCURACIES = ("clean_accuracy", "corrupted_accuracy")  # of a history's last row
+FITTED = ("attentive", "trained_knobs")  # entries of a header that `train.fit_memory` wrote
 TOLERANCE = 0.002  # of accuracy: two images in a thousand
 
 
@@ -72,21 +74,45 @@ def require_not_worse(source: Path, header: dict[str, Any], target: Path) -> Non
         raise Worse(f"{source}: not shipped, since its validation accuracy is {new:.4f}, and {old:.4f} ships")
 
 
+def fitted_memory(model: models.GatedClassifier, header: dict[str, Any], target: Path) -> tuple[dict[str, Any], bool]:
+    """The fitted entries that the run lacks and what it would replace has, and whether they fit the run's tensors."""
+    if not target.is_file():
+        return {}, True
+    ships = checkpoint.read_header(target)
+    fitted = {name: ships[name] for name in FITTED if name in ships and name not in header}
+    return fitted, not fitted or same_tensors(model, checkpoint.load(target))
+
+
+def same_tensors(model: models.GatedClassifier, ships: models.GatedClassifier) -> bool:
+    """Whether what ships is the model, each tensor in half precision or whole."""
+    here, there = model.state_dict(), ships.state_dict()
+    return here.keys() == there.keys() and all(
+        torch.equal(value, there[name]) or torch.equal(value.half().to(value.dtype), there[name])
+        for name, value in here.items()
+    )
+
+
 def ship(source: Path, folder: Path = CHECKPOINTS, even_if_worse: bool = False) -> Path:
     """One finished run: gives the shipped file."""
     whole, header = checkpoint.load(source), checkpoint.read_header(source)
     target = folder / f"{whole.method}-s{seed_of(header, source)}.safetensors"
     if not even_if_worse:
         require_not_worse(source, header, target)
+    fitted, fits = fitted_memory(whole, header, target)
+    anew = f"the memory of {target.name} was fitted to other tensors and must be fitted anew: train.fit_memory"
+    if not fits and not even_if_worse:
+        raise Worse(f"{source}: not shipped, since {anew}")
     before = sample_accuracy(whole)
     with files.replacing(target) as temporary:  # what ships already stays until this one is checked
-        checkpoint.save(whole, temporary, {**header, "sample_accuracy": before}, half=True)
+        checkpoint.save(whole, temporary, {**header, **(fitted if fits else {}), "sample_accuracy": before}, half=True)
         after = sample_accuracy(checkpoint.load(temporary))
         if abs(after - before) > TOLERANCE:
             changed = f"half precision changes the sample accuracy from {before:.3f} to {after:.3f}"
             raise ValueError(f"{source}: {changed}; not shipped")
     size = target.stat().st_size / 1e6
     print(f"{target.name}: sample accuracy {before:.3f}, in half precision {after:.3f}, {size:.2f} MB")
+    if not fits:
+        print(anew)
     return target
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
-from knob_core import checkpoint, models
+from knob_core import checkpoint, memories, models
 from train import ship
 
 
@@ -35,11 +36,11 @@ def test_a_model_that_half_precision_hurts_stays_home(
     answers = iter((0.9, 0.8))
     monkeypatch.setattr(ship, "sample_accuracy", lambda model: next(answers))
     earlier = tmp_path / "shipped" / "knob-ia-s2.safetensors"
-    earlier.parent.mkdir()
-    earlier.write_bytes(b"what shipped before")
+    checkpoint.save(models.build("knob-ia", width=8), earlier, {"seed": 2})
+    before = earlier.read_bytes()
     with pytest.raises(ValueError, match=r"from 0\.900 to 0\.800; not shipped"):
         ship.ship(finished, tmp_path / "shipped", even_if_worse=True)
-    assert earlier.read_bytes() == b"what shipped before"
+    assert earlier.read_bytes() == before
     assert list(earlier.parent.iterdir()) == [earlier]
 
 
@@ -121,6 +122,42 @@ def test_a_doubtful_accuracy_replaces_nothing(finished: Path, tmp_path: Path, ch
     with pytest.raises(ship.Worse, match=says):
         ship.ship(finished, target.parent)
     assert target.read_bytes() == before
+
+
+@pytest.fixture
+def with_memory(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What ships of the run: the same tensors in half precision, with a memory fitted to them."""
+    monkeypatch.setattr(ship, "sample_accuracy", lambda model: 0.5)
+    model, header = checkpoint.load(finished), {"seed": 2, "history": GOOD, "recipe": {"validation": 2000}}
+    checkpoint.save(model, finished, header)
+    model.attentive = memories.Attentive(a=-2.5)
+    target = tmp_path / "shipped" / "knob-ia-s2.safetensors"
+    checkpoint.save(model, target, {**header, "trained_knobs": {"zeta": 1.1, "omega_n": 0.9}}, half=True)
+    return target
+
+
+@pytest.mark.parametrize("even_if_worse", [False, True])
+def test_a_fitted_memory_stays_with_the_same_tensors(finished: Path, with_memory: Path, even_if_worse: bool) -> None:
+    before = checkpoint.read_header(with_memory)
+    ship.ship(finished, with_memory.parent, even_if_worse)
+    assert checkpoint.read_header(with_memory) == {**before, "sample_accuracy": 0.5}
+    assert checkpoint.load(with_memory).trained_knobs == (1.1, 0.9)
+
+
+def test_a_fitted_memory_is_not_dropped_with_other_tensors_without_a_word(
+    finished: Path, with_memory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, before = checkpoint.read_header(finished), with_memory.read_bytes()
+    checkpoint.save(models.build("knob-ia", width=8), finished, header)  # other weights, the same accuracy
+    told = (
+        r"the memory of knob-ia-s2\.safetensors was fitted to other tensors and must be fitted anew: train\.fit_memory"
+    )
+    with pytest.raises(ship.Worse, match=told):
+        ship.ship(finished, with_memory.parent)
+    assert with_memory.read_bytes() == before
+    ship.ship(finished, with_memory.parent, even_if_worse=True)
+    assert not {"attentive", "trained_knobs"} & checkpoint.read_header(with_memory).keys()
+    assert re.search(told, capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("seed", [None, "../../x", "0", -1, 1.5, True])
