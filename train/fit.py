@@ -10,7 +10,7 @@ import argparse
 import functools
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +78,7 @@ class Workplace:
 
     def alone_in(self, folder: Path, wait: bool = False) -> AbstractContextManager[None]:
         """The lock on a run's folder, held by the first of the run's processes."""
-        return locked(folder, "trains in", "--runs", wait) if self.rank == 0 else nullcontext()
+        return distributed.held_by_first(locked(folder, "trains in", "--runs", wait))
 
 
 def fit(

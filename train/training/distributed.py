@@ -6,7 +6,9 @@ Started by `torchrun`; nccl between GPUs, gloo between CPUs. Without torchrun ev
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import timedelta
 from typing import cast
 
 import torch
@@ -16,12 +18,17 @@ from torch import Tensor, nn
 
 from knob_core import devices
 
+PATIENCE = timedelta(days=365)  # a lock is waited for as long as another run holds it
+_patient: dist.ProcessGroup | None = None  # for that: the usual group gives up after half an hour, and a GPU would spin
+
 
 def start(device: torch.device) -> tuple[int, int]:
     """Join the other processes, if any: (rank, number of processes)."""
+    global _patient
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        _patient = dist.new_group(backend="gloo", timeout=PATIENCE)
     return (dist.get_rank(), world) if world > 1 else (0, 1)
 
 
@@ -40,6 +47,24 @@ def stop() -> None:
 def wait_for_all() -> None:
     if dist.is_initialized():
         dist.barrier()
+
+
+@contextmanager
+def held_by_first(lock: AbstractContextManager[None]) -> Iterator[None]:
+    """A block under a lock that the first process holds for all: the others wait until it does, or end if it cannot."""
+    with ExitStack() as held:
+        error: OSError | None = None
+        if not dist.is_initialized() or dist.get_rank() == 0:
+            try:
+                held.enter_context(lock)
+            except OSError as found:
+                error = found
+        refused = torch.tensor(int(error is not None))
+        if dist.is_initialized():
+            dist.broadcast(refused, src=0, group=_patient)
+        if refused:
+            raise error or OSError("stopped with the first process, whose own line says why")
+        yield
 
 
 def average(tensor: Tensor) -> Tensor:

@@ -1,0 +1,102 @@
+"""Several processes of one run: they begin together, and end together."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny_run
+import torch
+
+from knob_core import checkpoint, folder_lock, models
+from train import fit
+from train.training import distributed, loop
+
+WAIT = 60.0  # seconds after which processes that should have ended hang
+
+
+def in_two_processes(work: Callable[[int], object], folder: Path) -> list[int]:
+    """Start work(rank) in two forked processes of one run; gives their ids. What it raises goes into a file `rank`."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder.mkdir(parents=True, exist_ok=True)
+    pids = []
+    for rank in range(2):
+        pid = os.fork()
+        if not pid:
+            os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "2"}
+            try:
+                distributed.start(torch.device("cpu"))
+                work(rank)
+            except BaseException as error:
+                (folder / str(rank)).write_text(repr(error))
+                os._exit(1)
+            os._exit(0)
+        pids.append(pid)
+    return pids
+
+
+def ended(pids: list[int]) -> list[int]:
+    """Their exit codes; one that hangs is killed, and has that as its code."""
+    until = time.monotonic() + WAIT
+    codes = {}
+    while len(codes) < len(pids):
+        for pid in pids:
+            if pid not in codes:
+                if time.monotonic() > until:
+                    os.kill(pid, signal.SIGKILL)
+                found, status = os.waitpid(pid, os.WNOHANG)
+                if found:
+                    codes[pid] = os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    return [codes[pid] for pid in pids]
+
+
+def warm(folder: Path, rank: int, world: int = 2) -> object:
+    torch.set_num_threads(1)
+    return fit.warm_encoder(tiny_run.WARM_TINY, 0, tiny_run.place(folder, rank, world))
+
+
+def test_both_wait_for_an_encoder_that_another_run_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = tmp_path / "pocket" / "warm-s0" / "state.safetensors"
+    other = os.fork()
+    if not other:
+        real = loop._one_step
+        vars(loop)["_one_step"] = lambda *a: (time.sleep(0.05), real(*a))[1]
+        warm(tmp_path, 0, 1)
+        os._exit(0)
+    try:
+        while not state.exists():
+            time.sleep(0.01)
+        os.kill(other, signal.SIGSTOP)  # half trained
+        told = builtins.print
+        monkeypatch.setattr(builtins, "print", lambda *a, **k: (told(*a, **k), (tmp_path / "waits").touch()))
+        pids = in_two_processes(lambda rank: warm(tmp_path, rank), tmp_path / "two")
+        while not (tmp_path / "waits").exists():
+            time.sleep(0.01)
+        time.sleep(0.5)  # the second one would go on
+    finally:
+        os.kill(other, signal.SIGCONT)
+        os.waitpid(other, 0)
+    assert ended(pids) == [0, 0]
+
+
+def test_a_refused_lock_ends_both(tmp_path: Path) -> None:
+    given = tmp_path / "given.safetensors"
+    checkpoint.save(models.build("static", width=8), given, {"seed": 0})
+
+    def work(rank: int) -> None:
+        fit.fit("static", tiny_run.WARM_TINY, 0, replace(tiny_run.place(tmp_path, rank, 2), encoder=given))
+
+    with folder_lock.locked(tmp_path / "pocket" / "static-s0", "trains in", "--runs"):
+        assert ended(in_two_processes(work, tmp_path / "two")) == [1, 1]
+    first, second = ((tmp_path / "two" / str(rank)).read_text() for rank in range(2))
+    assert f"process {os.getpid()} trains in" in first and "stopped with the first process" in second
