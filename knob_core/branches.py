@@ -87,13 +87,25 @@ def save(branches: Branches, path: str | Path, dtype: str = "float16", **others:
     `others` are further arrays that go into the same file; `load` does not look at them.
     """
     arrays = {field.name: getattr(branches, field.name) for field in fields(branches)}
-    arrays = {name: array.astype(STORED.get(name, dtype)) for name, array in arrays.items() if array is not None}
+    arrays = {name: _stored(name, array, dtype) for name, array in arrays.items() if array is not None}
     twice = sorted(arrays.keys() & others.keys())
     if twice:
         raise ValueError(f"others has {', '.join(twice)}, which are arrays of the branches themselves")
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays, **others)
     files.write_bytes(path, buffer.getvalue())
+
+
+def _stored(name: str, array: np.ndarray, dtype: str) -> np.ndarray:
+    """As it lies in a file: whole numbers are the same there, and real ones finite."""
+    kind, whole = np.dtype(STORED.get(name, dtype)), name in WHOLE_NUMBERS
+    if not whole and kind.kind != "f":
+        raise ValueError(f"dtype is {dtype!r}, expected a type of real numbers")
+    with np.errstate(over="ignore", invalid="ignore"):
+        stored = array.astype(kind)
+    if (lost := stored != array if whole else ~np.isfinite(stored)).any():
+        raise ValueError(f"{name} has the value {array[lost][0]:g}, which {kind} cannot hold")
+    return stored
 
 
 def load(path: str | Path) -> Branches:
@@ -108,6 +120,12 @@ def load(path: str | Path) -> Branches:
         raise ValueError(
             f"{path} is not a whole branches file ({error}); wanted an .npz with {', '.join(REQUIRED)}"
         ) from error
+    for name, array in arrays.items():
+        wanted = "iu" if name in WHOLE_NUMBERS else "f"
+        if array.dtype.kind not in wanted:
+            raise ValueError(
+                f"{path}: {name} is {array.dtype}, expected {'whole' if wanted == 'iu' else 'real'} numbers"
+            )
     return Branches(
         **{name: array.astype(np.int64 if name in WHOLE_NUMBERS else np.float32) for name, array in arrays.items()}
     )

@@ -46,17 +46,17 @@ class Settings:
             if not number or not low <= value <= high:
                 raise ValueError(f"{name} is {check.shown(value)}, expected a number in [{low}, {high}]")
         if not isinstance(self.on, bool):
-            raise ValueError(f"on is {self.on!r}, expected true or false")
+            raise ValueError(f"on is {check.shown(self.on)}, expected true or false")
         if isinstance(self.memory, bool):
             object.__setattr__(self, "memory", PLAIN.name if self.memory else OFF.name)
         if self.memory not in KINDS:
-            raise ValueError(f"memory is {self.memory!r}, expected one of {', '.join(KINDS)}")
+            raise ValueError(f"memory is {check.shown(self.memory)}, expected one of {', '.join(KINDS)}")
         if self.weights is not None and not isinstance(self.weights, Attentive):
-            raise ValueError(f"weights is {self.weights!r}, expected attentive memory's or None")
+            raise ValueError(f"weights is {check.shown(self.weights)}, expected attentive memory's or None")
         if not isinstance(self.goals, Goals):
-            raise ValueError(f"goals is {self.goals!r}, expected knob_core.goals.Goals")
+            raise ValueError(f"goals is {check.shown(self.goals)}, expected knob_core.goals.Goals")
         if self.mode not in MODES:
-            raise ValueError(f"mode is {self.mode!r}, expected one of {', '.join(MODES)}")
+            raise ValueError(f"mode is {check.shown(self.mode)}, expected one of {', '.join(MODES)}")
 
     def acting_memory(self, attentive: Attentive | None = None) -> Memory:
         """The memory that acts on the next frame; `attentive` are the model's own weights."""

@@ -52,12 +52,13 @@ def unmasked(name: str, x: Any) -> Any:
 
 def as_array(name: str, x: Any) -> np.ndarray:
     """An array, a tensor on any device, or a list, as an array of the same numbers."""
-    if is_tensor(x):
-        x = x.detach().cpu()
-        x = (x.double() if x.is_floating_point() else x).numpy()  # NumPy has no bfloat16
+    x = unmasked(name, x)
     try:
-        return np.asarray(unmasked(name, x))
-    except TypeError as error:
+        if is_tensor(x):
+            x = x.detach().cpu()
+            x = (x.double() if x.is_floating_point() else x).numpy()  # NumPy has no bfloat16
+        return np.asarray(x)
+    except (TypeError, ValueError, RuntimeError) as error:  # tensors that are no arrays, lists of different lengths
         raise ValueError(f"{name} is a {type(x).__name__}, expected an array ({error})") from None
 
 

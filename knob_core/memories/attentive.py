@@ -93,7 +93,7 @@ class Attentive(Memory):
         known = [field.name for field in fields(cls)]
         if not isinstance(table, dict) or not set(table) <= set(known):
             odd = sorted(set(table) - set(known)) if isinstance(table, dict) else table
-            raise ValueError(f"attentive memory has {odd!r}, expected a table of {', '.join(known)}")
+            raise ValueError(f"attentive memory has {check.shown(odd)}, expected a table of {', '.join(known)}")
         return cls(**table)
 
     def warmer(self, temperature: float) -> Attentive:

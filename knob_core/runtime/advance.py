@@ -29,10 +29,8 @@ def advance(
     source: Source,
 ) -> tuple[Answer, State]:
     """Rows that are not finite hold their last good frame; memory and gate go on behind their switches."""
+    branch = branch._replace(z_static=ruled_out.finite(branch.z_static), z_dyn=ruled_out.finite(branch.z_dyn))
     good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)  # (N,)
-    if not good.all():
-        branch = branch._replace(z_static=ruled_out.finite(branch.z_static), z_dyn=ruled_out.finite(branch.z_dyn))
-        good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)
     if branch.u_star is not None:
         good &= np.isfinite(branch.u_star)
     first, seen, whole = good & ~old.seen, good | old.seen, bool(good.all())

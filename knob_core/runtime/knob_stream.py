@@ -9,7 +9,7 @@ Knobs.    `zeta`, `omega_n`, `on`, `memory`, `mode`, `temperature` may be set at
 Gaps.     A frame that did not come, or has a NaN in it or in its logits, counts as the last good one, held:
           `step(None)`, or `elapsed=n` frames, or `time` in seconds with the `frame_rate`. A gap of n frames is n - 1
           held ones and then the new one. Before a stream's first good frame nothing moves and its label is -1.
-          A logit of -inf is no gap: it rules its class out.
+          A logit of -inf, or below -1e6, is no gap: it rules its class out.
 Failure.  A step that raises leaves the state as it was.
 """
 
@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from knob_core import settings as settings_file
-from knob_core._arrays.checks import as_array, is_tensor, real_numbers, require_size, unmasked, whole_number
+from knob_core._arrays.checks import as_array, is_tensor, real_numbers, require_size, shown, unmasked, whole_number
 from knob_core.runtime import clock as clocks
 from knob_core.runtime import state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer
-from knob_core.runtime.slew import slewed
+from knob_core.runtime.slew import limit, slewed
 from knob_core.runtime.sources import Branch, Source, gate_of, source_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
@@ -52,8 +52,7 @@ class KnobStream:
         slew: float | None = None,  # largest change of the knobs' logarithm per step
         device: str = "auto",
     ) -> None:
-        if slew is not None and not (isinstance(slew, (int, float)) and 0.0 < slew < np.inf):
-            raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
+        self._slew = limit(slew)
         if streams is not None:
             streams = whole_number("streams", streams, 1)
         self._source: Source = source_of(model, device)
@@ -74,7 +73,7 @@ class KnobStream:
         wanted = {"zeta": zeta, "omega_n": omega_n}
         self.turn(**{name: value for name, value in wanted.items() if value is not None})
         self._now = (self._settings.zeta, self._settings.omega_n)  # where the slew limit lets them be
-        self._slew, self._streams = slew, streams
+        self._streams = streams
         self._state: State | None = None
         self._single = True  # whether the last frame came without an axis for streams
 
@@ -172,19 +171,21 @@ class KnobStream:
             if "command" in found or str(version) == str(VERSION):  # older ones need not tell
                 state.require_command(found.pop("command", ()), self._source.command)
             state.require_method(found.pop("method", None), self._source.method)
-            single = bool(np.all(found.pop("single", True)))
+            single = found.pop("single", np.array(True))
+            if single.dtype.kind != "b" or single.shape:
+                raise ValueError(f"state 'single' is {single.dtype} of shape {single.shape}, expected one bool")
             now, settings = state.unpack(found.pop("knobs", ()))
             shape = np.shape(found.get("z_static", ()))
-            if len(shape) != 2 or self._source.num_classes not in (None, shape[1]):
-                wanted = self._source.num_classes or "K"
+            if len(shape) != 2 or shape[1] < 2 or self._source.num_classes not in (None, shape[1]):
+                wanted = self._source.num_classes or "2 classes or more"
                 raise ValueError(f"state 'z_static' has shape {shape}, expected (streams, {wanted})")
             if self._streams not in (None, shape[0]):
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             if unknown := found.keys() - set(state.NAMES):
-                raise ValueError(f"state has {str(min(unknown))[:40]!r}, expected {', '.join(state.NAMES)}")
+                raise ValueError(f"state has {min(map(str, unknown))[:40]!r}, expected {', '.join(state.NAMES)}")
             weights = self._settings.attentive_weights(self._source.attentive)
             self._state = state.check(state.with_bend(found, weights.bend), self._rest(*shape), self._gate)
-            self._now, self._single = now, single
+            self._now, self._single = now, bool(single)
             stay = ("weights", "temperature", "goals")  # they belong to model and settings file
             self.turn(**{name: x for name, x in settings_file.as_dict(settings).items() if name not in stay})
 
@@ -236,8 +237,8 @@ class KnobStream:
             given = real_numbers(name, value)  # a copy: the state keeps it
         except (TypeError, ValueError, OverflowError):
             given = np.array(np.nan)
-        if given.shape not in ((), (old.streams,)) or not np.isfinite(given).all():
-            raise ValueError(f"{name} is {value!r}, expected a finite number, or {old.streams} of them")
+        if given.shape not in ((), (old.streams,)) or not (np.abs(given) <= state.LARGEST).all():
+            raise ValueError(f"{name} is {shown(value)}, expected a finite number, or {old.streams} of them")
         frames, seconds = (given, np.nan) if time is None else (np.nan, given)
         gap, clock = clocks.since_last(old, frames, seconds, frame_rate)
         wrong = np.flatnonzero(~clocks.in_range(gap))

@@ -6,8 +6,24 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
+
+from knob_core._arrays.checks import shown
 
 ZETA_FLOOR = 1e-3  # below it, damping counts as none and needs no time to move
+LARGEST = 100.0  # takes any knob from one end of its range to the other at once
+
+
+def limit(slew: Any) -> float | None:
+    """A limit as it was given, checked; None for none."""
+    if slew is None:
+        return None
+    number = isinstance(slew, (int, float, np.integer, np.floating)) and not isinstance(slew, bool)
+    if not number or not 0.0 < slew < math.inf:
+        raise ValueError(f"slew is {shown(slew)}, expected a number > 0 or None")
+    return float(min(slew, LARGEST))
 
 
 def slewed(now: tuple[float, float], wanted: tuple[float, float], slew: float | None) -> tuple[float, float]:

@@ -89,7 +89,7 @@ def with_rows(state: State, ids: np.ndarray | None, part: State) -> State:
 def with_attentive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """A state of version 1, which knew no attentive memory: it goes on from where plain memory stands."""
     memory = np.asarray(arrays.get("memory", ()))
-    if memory.ndim != 3 or memory.dtype.kind != "f":
+    if memory.ndim != 3 or memory.shape[2] != 2 or memory.dtype.kind != "f":
         return arrays
     return {**arrays, "attentive": np.pad(memory * [1.0, 0.0], ((0, 0), (0, 1), (0, 0)))}
 
@@ -127,8 +127,8 @@ def check(arrays: Mapping[str, np.ndarray], like: State, gate: Gate) -> State:
 
 def require_method(packed: Any, method: str) -> None:
     """Another method's gate keeps other numbers; older states, which name none, are taken as they are."""
-    if packed is not None and not np.array_equal(np.asarray(packed), pack_method(method)):
-        found = np.asarray(packed)
+    found = np.asarray(packed)
+    if packed is not None and not (found.dtype == np.uint8 and np.array_equal(found, pack_method(method))):
         named = found.tobytes().decode("ascii", "replace")[:40] if found.dtype == np.uint8 else str(found)[:40]
         raise ValueError(f"state was made with the method {named!r}, expected this stream's, {method!r}")
 

@@ -22,7 +22,7 @@ from knob_core.memories.base import Inputs
 from knob_core.runtime import clock, state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer as Answers
-from knob_core.runtime.slew import slewed
+from knob_core.runtime.slew import limit, slewed
 from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.serving.backbone import Backbone
 from knob_core.serving.knob_control import KnobTable
@@ -58,10 +58,8 @@ class Stepper:
     """A model, and the states of all streams as rows."""
 
     def __init__(self, source: Source, slew: float | None, classes: Sequence[str] | None) -> None:
-        if slew is not None and not 0.0 < slew < math.inf:
-            raise ValueError(f"slew is {slew!r}, expected a number > 0 or None")
         self.source, self.backbone, self.classes = source, Backbone(source), classes
-        self._gate, self._slew = gate_of(source), slew
+        self._gate, self._slew = gate_of(source), limit(slew)
         self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
         self.lock = threading.Lock()  # of the rows
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from knob_core import methods
 from knob_core._arrays.checks import for_torch, real_numbers, require_finite, require_size, shown, unmasked
+from knob_core._arrays.ruled_out import finite
 from knob_core.branches import Branches
 from knob_core.memories import Attentive
 from knob_core.runtime.sources import Branch
@@ -151,6 +152,7 @@ def branches_of(
         raise ValueError(
             f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K) with R, T >= 1 and K >= 2"
         )
+    z = finite(z)
     require_finite("logits", z)
     require_size("logits", z)
     require_logits("logits", z)

@@ -27,8 +27,9 @@ class Command:
     omega_n: float = 0.3  # rad/frame
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(FEATURES) or not np.isfinite(self.weights).all():
-            raise ValueError(f"weights must be {len(FEATURES)} finite numbers, got {self.weights!r}")
+        if len(self.weights) != len(FEATURES) or not (np.abs(self.weights) <= check.LARGEST).all():
+            expected = f"{len(FEATURES)} numbers of at most {check.LARGEST:g} in size"
+            raise ValueError(f"weights must be {expected}, got {check.shown(self.weights)}")
         check.knobs(self.zeta, self.omega_n, 1.0)
 
     def packed(self) -> np.ndarray:

@@ -30,6 +30,34 @@ def test_round_trip(stream: Branches, tmp_path: Path, dtype: str, tolerance: flo
     assert [path.name for path in tmp_path.iterdir()] == ["s.npz"]
 
 
+def test_what_a_file_cannot_hold_is_refused(stream: Branches, tmp_path: Path) -> None:
+    """65537 came back as class 1, and two pictures as one; logits above 65504 made a file that could not be read."""
+    wide = np.zeros((3, 7, 70_000), np.float32)
+    for change, dtype, cause in (
+        (
+            {"z_static": wide, "z_dyn": wide, "labels": np.array([0, 1, 65_537])},
+            "float16",
+            "labels has the value 65537",
+        ),
+        ({"content": np.full((3, 7), 2**32 + 1)}, "float16", "content has the value 4.29497e"),
+        ({"content": np.full((3, 7), 0.5)}, "float16", "content has the value 0.5, which int32 cannot hold"),
+        ({"segment": np.full((3, 7), 300)}, "float16", "segment has the value 300"),
+        ({"z_dyn": np.full((3, 7, 10), 1e5)}, "float16", "z_dyn has the value 100000, which float16 cannot hold"),
+        ({}, "int8", "dtype is 'int8', expected"),
+    ):
+        with pytest.raises(ValueError, match=cause):
+            branches.save(replace(stream, **change), tmp_path / "s.npz", dtype)
+    assert not list(tmp_path.iterdir())
+    branches.save(replace(stream, z_dyn=np.full((3, 7, 10), 1e5)), tmp_path / "s.npz", "float32")
+    assert branches.load(tmp_path / "s.npz").z_dyn.max() == 1e5
+    with np.load(tmp_path / "s.npz") as file:
+        arrays = dict(file)
+    for name, values in (("labels", np.full(3, 0.5)), ("z_dyn", np.ones((3, 7, 10), complex))):
+        np.savez(tmp_path / "odd.npz", **{**arrays, name: values})
+        with pytest.raises(ValueError, match=f"odd.npz: {name} is {values.dtype}, expected"):
+            branches.load(tmp_path / "odd.npz")
+
+
 @pytest.mark.parametrize(
     ("change", "cause"),
     [

@@ -8,6 +8,7 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -746,6 +747,50 @@ def test_an_unknown_entry_of_a_state_is_refused() -> None:
         stream.load_state_dict({**stream.state_dict(), "speed": np.zeros(1)})
 
 
+NOTHING = pd.NA  # has no truth value: == of an array of it raises
+ONE_CLASS = {
+    "memory": np.zeros((1, 1, 2)), "attentive": np.zeros((1, 2, 2)), "observer": np.zeros((1, 1, 2)),
+    "z_static": np.zeros((1, 1)), "z_dyn": np.zeros((1, 1)),
+}  # fmt: skip
+NO_ARRAYS = {
+    "sparse": torch.zeros(1, 3).to_sparse(),
+    "meta": torch.zeros(1, 3, device="meta"),
+    "quantised": torch.quantize_per_tensor(torch.zeros(1, 3), 1.0, 0, torch.quint8),
+    "lists": [[1.0, 2.0], [3.0]],
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+@pytest.mark.parametrize(
+    ("odd", "cause"),
+    [
+        ({"single": np.array(NOTHING, object)}, "state 'single' is object"),
+        ({"single": np.array(np.nan)}, "state 'single' is float64 of shape"),
+        ({"method": np.array([NOTHING] * 8, object)}, "made with the method"),
+        ({("a",): 1, "zz": 2}, r"state has \"\('a',\)\", expected gate"),
+        (
+            {"version": np.array(1), "memory": np.zeros((1, 3, 3))},
+            r"'memory' has shape \(1, 3, 3\), expected \(1, 3, 2\)",
+        ),
+        (ONE_CLASS, r"'z_static' has shape \(1, 1\), expected \(streams, 2 classes or more\)"),
+        *(({"z_static": each}, "state 'z_static' is a .*, expected an array") for each in NO_ARRAYS.values()),
+    ],
+)
+def test_odd_states_are_refused_by_name_and_leave_the_stream_as_it_was(odd: dict, cause: str) -> None:
+    """A state of one class was taken, and every later step ended in a ZeroDivisionError."""
+    stream = KnobStream(wrap.classifier())
+    stream.step(np.array([1.0, 2.0, 3.0]))
+    with pytest.raises(ValueError, match=cause):
+        stream.load_state_dict({**stream.state_dict(), **odd})
+    assert stream.step(np.array([1.0, 2.0, 3.0])).label == 2
+
+
+@pytest.mark.parametrize("kind", NO_ARRAYS)
+def test_frames_that_are_no_arrays_are_refused_by_name(kind: str) -> None:
+    with pytest.raises(ValueError, match=r"logits is a .*, expected an array|inhomogeneous"):
+        KnobStream(wrap.classifier()).step(NO_ARRAYS[kind])
+
+
 @pytest.mark.parametrize("value", ["3", True, np.datetime64("2020-01-01")])
 def test_odd_gaps_are_refused_by_name(value: object) -> None:
     stream = KnobStream(wrap.classifier())
@@ -801,12 +846,37 @@ def test_a_loaded_state_leaves_goals_and_temperature_of_the_settings_file() -> N
     ("odd", "cause"),
     [
         ({"settings": 3}, "settings is a int"), ({"settings": {"zeta": 1}}, "settings is a dict"),
-        ({"slew": "a"}, "slew is 'a'"),
+        ({"slew": "a"}, "slew is 'a'"), ({"slew": True}, "slew is True"), ({"slew": np.inf}, "slew is inf"),
     ],
 )  # fmt: skip
 def test_odd_arguments_are_refused_by_name(odd: dict, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
         KnobStream(wrap.classifier(), **odd)
+
+
+@pytest.mark.parametrize("slew", [1000.0, 10**400, np.float32(0.1)])
+def test_any_limit_that_is_taken_can_be_stepped_with(slew: float) -> None:
+    """From 710 on every step ended in an OverflowError."""
+    stream = KnobStream(wrap.classifier(), slew=slew)
+    stream.turn(omega_n=3.0)
+    stream.step(np.array([1.0, 2.0]))
+    assert stream.state_dict()["knobs"][1] == pytest.approx(3.0 if slew > 1 else 0.4 * np.exp(0.1))
+
+
+def test_every_state_that_a_stream_gives_it_takes_back() -> None:
+    for made in (Command(weights=(1e100, -1e100, 1e100, 1e100)), Command(weights=(1e100,) * 4)):
+        stream = KnobStream(wrap.classifier(command=made))
+        for z in ([1.0, 2.0, 3.0], [9.0, 0.0, 0.0]):
+            stream.step(np.array(z))
+        stream.load_state_dict(stream.state_dict())
+    late = KnobStream(wrap.classifier())
+    late.step(np.array([1.0, 2.0]), time=1e120)
+    late.load_state_dict(late.state_dict())
+    for weights in ((1.7e308, 0, 0, 0), (1e121, -4.0, 2.0, -8.0)):
+        with pytest.raises(ValueError, match="weights must be 4 numbers of at most 1e\\+100 in size"):
+            Command(weights=weights)
+    with pytest.raises(ValueError, match="time is 1e\\+200"):
+        KnobStream(wrap.classifier()).step(np.array([1.0, 2.0]), time=1e200)
 
 
 def test_odd_turns_are_refused_by_name() -> None:

@@ -105,9 +105,18 @@ def test_a_pipe_a_folder_and_a_giant_are_not_read(tmp_path: Path) -> None:
         settings.load(tmp_path / "none")
 
 
-@pytest.mark.parametrize("entry", ["zeta = {}", "version = {}", "[goals]\ndelay = {}", "[attentive]\na = {}"])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "zeta = {}", "version = {}", "[goals]\ndelay = {}", "[attentive]\na = {}", "on = {}", "memory = {}",
+        "mode = {}", "attentive = {}",
+    ],
+)  # fmt: skip
 def test_a_giant_number_is_refused_by_its_name(entry: str) -> None:
     """Python does not write a number of so many digits, and its own words would be shown instead."""
     head = "" if entry.startswith("version") else "version = 1\n"
-    with pytest.raises(ValueError, match=r"(zeta|version|delay|a) (is|=) a number of more than 4,300 digits"):
+    with pytest.raises(
+        ValueError,
+        match=r"(zeta|version|delay|a|on|memory|mode|attentive memory) (is|=|has) a number of more than 4,300 digits",
+    ):
         settings.from_toml(head + entry.format("0x" + "f" * 9000))
