@@ -145,7 +145,7 @@ def train(run: Run, progress: Progress) -> None:
                     saved = time.monotonic()
                     if interrupted():
                         raise KeyboardInterrupt
-            mean = distributed.average(running / steps).tolist()
+            mean = (running / steps).tolist()
             epoch, step, sums = epoch + 1, 0, [0.0, 0.0, 0.0]
             row = {
                 "epoch": float(epoch),
@@ -175,7 +175,10 @@ def _batches(run: Run, epoch: int, first_step: int) -> Iterator[Batch]:
 def _one_step(
     run: Run, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler, batch: Batch, epoch: int, step: int
 ) -> Tensor:
-    """Forward, backward, update; gives (loss, accuracy, gate) as a tensor so that a GPU need not wait."""
+    """Forward, backward, update; gives (loss, accuracy, gate) as a tensor so that a GPU need not wait.
+
+    They are means over all processes, since the first one saves their sums within an epoch for all.
+    """
     rate = learning_rate(run.stage, (epoch + step / run.loader.steps) / run.stage.epochs)
     for group in optimizer.param_groups:
         group["lr"] = rate
@@ -186,7 +189,7 @@ def _one_step(
     distributed.average_gradients(run.model.parameters())
     scaler.step(optimizer)
     scaler.update()
-    return torch.stack([value.detach().double() for value in result])
+    return distributed.average(torch.stack([value.detach().double() for value in result]))
 
 
 def _check_finite(running: Tensor, run: Run, epoch: int, step: int) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiny_run
@@ -17,7 +18,7 @@ import torch
 
 from knob_core import checkpoint, folder_lock, models
 from train import fit
-from train.training import distributed, loop
+from train.training import distributed, loop, saved_state
 
 WAIT = 60.0  # seconds after which processes that should have ended hang
 
@@ -100,3 +101,30 @@ def test_a_refused_lock_ends_both(tmp_path: Path) -> None:
         assert ended(in_two_processes(work, tmp_path / "two")) == [1, 1]
     first, second = ((tmp_path / "two" / str(rank)).read_text() for rank in range(2))
     assert f"process {os.getpid()} trains in" in first and "stopped with the first process" in second
+
+
+@pytest.mark.slow
+def test_two_that_are_killed_within_an_epoch_end_with_the_same_bits(tmp_path: Path) -> None:
+    def cut(rank: int) -> None:
+        vars(loop)["SAVE_SECONDS"] = 0.0
+        real, saved = saved_state.save, []
+
+        def save(*arguments: Any) -> None:
+            real(*arguments)
+            saved.append(arguments)
+            if len(saved) == 3:
+                os._exit(9)
+
+        vars(saved_state)["save"] = save
+        warm(tmp_path / "cut", rank)
+
+    def state(name: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        return saved_state.read(tmp_path / name / "pocket" / "warm-s0" / "state.safetensors")
+
+    assert ended(in_two_processes(lambda rank: warm(tmp_path / "uncut", rank), tmp_path)) == [0, 0]
+    assert ended(in_two_processes(cut, tmp_path)) == [9, 1]
+    assert 0 < state("cut")[1]["step"] < 5
+    assert ended(in_two_processes(lambda rank: warm(tmp_path / "cut", rank), tmp_path)) == [0, 0]
+    (uncut, whole), (cut_, resumed) = state("uncut"), state("cut")
+    assert resumed["history"] == whole["history"]
+    assert all(torch.equal(cut_[name], value) for name, value in uncut.items())
