@@ -26,20 +26,24 @@ def locked(folder: Path, does: str, option: str, wait: bool = False) -> Iterator
     `does`: what the holder does in it; `option`: with which another one is chosen.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / FILE).open("a+", encoding="ascii") as file:
+    path = folder / FILE
+    with path.open("a+b", buffering=0) as file:  # no buffer, or closing would write, and fail, once more
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
-                other = f"process {file.read().strip() or 'unknown'} {does} {folder}"
+                other = f"process {file.read().decode('ascii', 'replace').strip() or 'unknown'} {does} {folder}"
                 if not wait:
                     raise OSError(f"{other}; wait for it, or choose another {option}") from None
                 print(f"waiting: {other}", flush=True)
                 fcntl.flock(file, fcntl.LOCK_EX)
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+            try:
+                file.truncate(0)
+                file.write(str(os.getpid()).encode())
+            except OSError as error:  # a full disk has no name
+                error.filename = str(path)
+                raise
             for left in folder.glob(
                 ".*-????????????.part"
             ):  # of a process that was killed while it wrote (`knob_core.files`)

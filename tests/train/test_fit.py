@@ -258,6 +258,22 @@ def test_what_a_killed_process_left_half_written_goes_with_the_next_lock(tmp_pat
         assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "state.safetensors"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX")
+def test_a_full_disk_names_the_lock(tmp_path: Path) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with (
+            pytest.raises(OSError, match=rf"too large: '{tmp_path / '.lock'}'"),
+            folder_lock.locked(tmp_path, "trains in", "--runs"),
+        ):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def test_a_second_process_waits_for_the_encoder(tmp_path: Path) -> None:
     with folder_lock.locked(tmp_path, "trains in", "--runs"):
         pid = in_a_child(lambda: folder_lock.locked(tmp_path, "trains in", "--runs", wait=True).__enter__())
