@@ -22,7 +22,7 @@ class AsyncStream:
     def __init__(self, url: str, id: str, *, give_up: float = 60.0, timeout: float = 30.0, **options: Any) -> None:
         """`give_up`: seconds without a service after which `Lost` is raised. Options: those of `Session`."""
         self.session = Session(url, id, **options)
-        self._give_up, self._timeout = give_up, timeout
+        self._attempts, self._timeout = Attempts(give_up, timeout), timeout
         self._socket: Any = None
         self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)
         self._connecting, self._reading = asyncio.Lock(), asyncio.Lock()
@@ -101,7 +101,9 @@ class AsyncStream:
     async def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
 
-        socket = await self._connected()
+        if (socket := self._socket) is None:
+            await self._connected()  # which may bring what is waited for
+            return
         try:
             async with asyncio.timeout(self._timeout):
                 text = await socket.recv()
@@ -116,13 +118,13 @@ class AsyncStream:
         if self._socket is not socket:
             return
         self._socket = None
-        self.session.note_break(error)
         with contextlib.suppress(ConnectionClosed, OSError, EOFError):  # TimeoutError, nothing is left, is an OSError
             for _ in range(MOST_WAITING):  # no more can be on their way
                 async with asyncio.timeout(0):
                     text = await socket.recv()
                 replies, _messages = self.session.received(text)  # what is to be sent waits
                 self._replies.extend(replies)
+        self._replies.extend(self.session.note_break(error))
         socket.transport.abort()
 
     async def _take(self, socket: Any, text: Any) -> None:
@@ -136,24 +138,26 @@ class AsyncStream:
         from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
         async with self._connecting:
-            attempts = Attempts(self._give_up, self._timeout)
+            if self._socket is None:
+                self.session.require_not_replaced()
+                await asyncio.sleep(self._attempts.begin(self.session.progress()))
             while self._socket is None:
                 self.session.require_not_replaced()
                 try:
-                    self._socket = await self._opened(attempts)
+                    self._socket = await self._opened()
                 except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as error:
-                    self.session.note_break(error)
-                    await asyncio.sleep(attempts.pause_after(error))
+                    self._replies.extend(self.session.note_break(error))
+                    await asyncio.sleep(self._attempts.pause_after(error))
             return self._socket
 
-    async def _opened(self, attempts: Attempts) -> Any:
+    async def _opened(self) -> Any:
         """A connection over which the service has said hello."""
         from websockets.asyncio.client import connect
 
         options = self.session.options()
-        socket = await connect(self.session.address(), open_timeout=attempts.timeout, **options)
+        socket = await connect(self.session.address(), open_timeout=self._attempts.timeout, **options)
         try:
-            async with asyncio.timeout(attempts.timeout):
+            async with asyncio.timeout(self._attempts.timeout):
                 text = await socket.recv()
             await self._take(socket, text)
         except BaseException:  # also where the caller's task is cancelled

@@ -25,7 +25,7 @@ class Stream:
     def __init__(self, url: str, id: str, *, give_up: float = 60.0, timeout: float = 30.0, **options: Any) -> None:
         """`give_up`: seconds without a service after which `Lost` is raised. Options: those of `Session`."""
         self.session = Session(url, id, **options)
-        self._give_up, self._timeout = give_up, timeout
+        self._attempts, self._timeout = Attempts(give_up, timeout), timeout
         self._socket: Any = None
         self._replies: deque[Reply] = deque(maxlen=MOST_REPLIES)  # that came while something else was waited for
 
@@ -101,18 +101,20 @@ class Stream:
         """The connection broke: take what had arrived and was not read yet, and give it up."""
         from websockets.exceptions import ConnectionClosed
 
-        self.session.note_break(error)
         socket, self._socket = self._socket, None
         with contextlib.suppress(ConnectionClosed, OSError, EOFError):  # TimeoutError, nothing is left, is an OSError
             for _ in range(MOST_WAITING):  # no more can be on their way
                 replies, _messages = self.session.received(socket.recv(0))  # what is to be sent waits
                 self._replies.extend(replies)
+        self._replies.extend(self.session.note_break(error))
         socket.close_socket()
 
     def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
 
-        self._connected()
+        if self._socket is None:
+            self._connected()  # which may bring what is waited for
+            return
         try:
             self._take(self._socket, self._socket.recv(self._timeout))
         except (ConnectionClosed, OSError) as error:  # TimeoutError is an OSError: silence is a break too
@@ -127,23 +129,25 @@ class Stream:
     def _connected(self) -> None:
         from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-        attempts = Attempts(self._give_up, self._timeout)
+        if self._socket is None:
+            self.session.require_not_replaced()
+            clocks.sleep(self._attempts.begin(self.session.progress()))
         while self._socket is None:
             self.session.require_not_replaced()
             try:
-                self._socket = self._opened(attempts)
+                self._socket = self._opened()
             except (OSError, InvalidHandshake, ConnectionClosed, EOFError) as error:
-                self.session.note_break(error)
-                clocks.sleep(attempts.pause_after(error))
+                self._replies.extend(self.session.note_break(error))
+                clocks.sleep(self._attempts.pause_after(error))
 
-    def _opened(self, attempts: Attempts) -> Any:
+    def _opened(self) -> Any:
         """A connection over which the service has said hello; closed by `close`."""
         from websockets.sync.client import connect
 
         options = self.session.options()
-        socket = connect(self.session.address(), open_timeout=attempts.timeout, **options).__enter__()
+        socket = connect(self.session.address(), open_timeout=self._attempts.timeout, **options).__enter__()
         try:
-            self._take(socket, socket.recv(attempts.timeout))
+            self._take(socket, socket.recv(self._attempts.timeout))
         except BaseException:
             socket.close_socket()
             raise

@@ -23,6 +23,7 @@ from knob_core.serving.messages import (
     ELAPSED,
     PROTOCOL,
     REPLACED,
+    TOO_BIG,
     Answer,
     Header,
     Hello,
@@ -33,6 +34,7 @@ from knob_core.serving.messages import (
 )
 
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # s between two attempts to connect
+SMALLER = "send JPEG (jpeg=90) or fewer pixels, or start the service with a larger --max-frame"
 SHORTEST_TIMEOUT = 0.25  # s that the last attempt may take although the time is nearly over
 
 
@@ -59,6 +61,7 @@ class Session:
         self.id, self._group, self._policy, self.token = id, group, policy, token
         self._url, self._probabilities, self._jpeg, self._replay = url.rstrip("/"), probabilities, jpeg, replay
         self.number = 0  # of the last frame
+        self._replies = 0  # that have come
         self.settled = 0  # the last number that has its reply
         self.waiting: OrderedDict[int, Sent] = OrderedDict()  # without an answer
         self._kept: OrderedDict[int, Sent] = OrderedDict()  # the last `replay` answered ones
@@ -86,14 +89,37 @@ class Session:
         options = {"additional_headers": headers, "subprotocols": [PROTOCOL], "max_size": 2**22, "compression": None}
         return options | ({"proxy": None} if is_local(urlsplit(self._url).hostname or "") else {})
 
-    def note_break(self, error: Exception) -> None:
-        """A connection ended: by `error`, which has the close code where the service closed it."""
-        self._replaced = self._replaced or getattr(getattr(error, "rcvd", None), "code", None) == REPLACED
+    def note_break(self, error: Exception) -> list[Reply]:
+        """A connection ended: by `error`, which has the close code where the service closed it.
+
+        Where a frame was too large for the service it is refused: sent again it would break every connection.
+        """
+        code = getattr(getattr(error, "rcvd", None), "code", None)
+        self._replaced = self._replaced or code == REPLACED
+        if code != TOO_BIG or not self._flying:
+            return []
+        number = max(self._flying, key=self._size)  # the service does not say which: the largest was too large anyway
+        cause = f"frame has {self._size(number):,} bytes, which is more than the service takes: {SMALLER}"
+        self._flying.discard(number)
+        known = number in self.waiting
+        self._again.pop(number, None)
+        self._kept.pop(number, None)
+        self._settled(number)
+        reply: Reply = {"type": "refused", "stream": self.id, "frame": number, "cause": cause, "code": "bad_frame"}
+        return [reply] if known else []
+
+    def _size(self, number: int) -> int:
+        sent = self._again.get(number) or self.waiting.get(number)
+        return len(sent.content) if sent is not None else 0
 
     def require_not_replaced(self) -> None:
         """Two clients that both came back would take the stream from each other without end."""
         if self._replaced:
             raise Lost(f"another client has opened the stream {self.id!r}, and one stream has one client")
+
+    def progress(self) -> tuple[int, int] | None:
+        """The same at two breaks where nothing was replied to between them; None where nothing is waited for."""
+        return (self._replies, next(iter(self.waiting))) if self.waiting else None
 
     @property
     def window(self) -> int:
@@ -107,6 +133,9 @@ class Session:
         given = {name: value for name, value in (("elapsed", elapsed), ("time", time)) if value is not None}
         clock = checked_clock(given)  # all that may be wrong comes first: a frame that is refused here changes nothing
         kind, content, shape, dtype = self._packed(frame)
+        most = self.hello.get("frame_bytes") if self.hello is not None else None
+        if most is not None and len(content) > most:
+            raise ValueError(f"frame has {len(content):,} bytes, expected at most {most:,}: {SMALLER}")
         self.number += 1
         header: Header = {"kind": kind, "number": self.number, **clock}  # type: ignore[typeddict-item]
         if shape is not None:
@@ -169,6 +198,7 @@ class Session:
         numbers = reply["frames"] if reply["type"] == "dropped" else [reply.get("frame")]
         if None in numbers:
             return [reply], []
+        self._replies += 1
         self._flying.difference_update(numbers)
         new = [number for number in numbers if number in self.waiting]
         for number in numbers:
@@ -237,8 +267,22 @@ class Attempts:
     """Attempts to connect, until `give_up` seconds are over: how long each may take, and the pause after it."""
 
     def __init__(self, give_up: float, timeout: float) -> None:
-        self._give_up, self._timeout, self._pause = give_up, timeout, FIRST_WAIT
-        self._until = clocks.monotonic() + give_up
+        self._give_up, self._timeout = give_up, timeout
+        self._progress: tuple[int, int] | None = None
+        self.begin(None)
+
+    def begin(self, progress: tuple[int, int] | None) -> float:
+        """Seconds to wait after a break. The time begins anew where there was `Session.progress` since the last one.
+
+        Else a service that takes every connection and breaks it again would be connected to without end.
+        """
+        if progress is None or progress != self._progress:
+            self._progress, self._pause = progress, FIRST_WAIT
+            self._until = clocks.monotonic() + self._give_up
+            return 0.0
+        if clocks.monotonic() >= self._until:
+            raise self._lost(f"no reply for {self._give_up:g} s: every connection broke before one came")
+        return self._next_pause()
 
     @property
     def timeout(self) -> float:
@@ -249,12 +293,18 @@ class Attempts:
         """Seconds until the next attempt, about twice those before; raises `Lost` where there is none."""
         cause = refused_for_good(error)
         if cause is not None:
-            raise Lost(cause) from None
-        left = self._until - clocks.monotonic()
-        if left <= 0:
-            raise Lost(f"no service for {self._give_up:g} s: {error}") from error
+            raise self._lost(cause) from None
+        if clocks.monotonic() >= self._until:
+            raise self._lost(f"no service for {self._give_up:g} s: {error}") from error
+        return self._next_pause()
+
+    def _lost(self, cause: str) -> Lost:
+        self._progress = None  # whoever tries again has the whole time again
+        return Lost(cause)
+
+    def _next_pause(self) -> float:
         pause, self._pause = self._pause * (0.5 + random.random()), min(2 * self._pause, LONGEST_WAIT)
-        return min(pause, left)
+        return max(0.0, min(pause, self._until - clocks.monotonic()))
 
 
 def refused_for_good(error: Exception) -> str | None:

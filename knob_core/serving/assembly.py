@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SIZE = (32, 32)  # of a blank picture, where the model does not say its own
 log = logging.getLogger(__name__)
-LIMITS = ("capacity", "queue", "rate", "max_batch", "max_wait", "grace", "idle")
+LIMITS = ("capacity", "queue", "rate", "max_frame", "max_batch", "max_wait", "grace", "idle")
 
 
 def access_of(given: argparse.Namespace) -> access.Access:

@@ -63,6 +63,7 @@ class Limits:
     capacity: int = 1000  # streams
     queue: int = 4  # frames of one stream that may wait
     rate: float = 240.0  # frames/s of one stream, in the long run
+    max_frame: int = 2_000_000  # bytes of one frame, as it is sent
     max_batch: int = 64  # frames
     max_wait: float = 0.002  # s that the first frame of a batch waits for others
     grace: float = 60.0  # s that a stream's state is kept after its socket dropped
@@ -70,7 +71,7 @@ class Limits:
     most_bytes: int = 256_000_000  # of the frames of all streams that wait, as they are kept: decoded
 
     def __post_init__(self) -> None:
-        for name in ("capacity", "queue", "max_batch", "most_bytes"):
+        for name in ("capacity", "queue", "max_frame", "max_batch", "most_bytes"):
             whole_number(name, getattr(self, name), 1)
         for name in ("rate", "grace", "idle"):
             if not 0 < getattr(self, name) < math.inf:
@@ -213,7 +214,8 @@ class Engine:
             "answered": stream.settled, "again": again,
             "resumed": stream.resumed, "saved_at": stream.saved_at if stream.resumed == "snapshot" else None,
             "revision": self.knobs.table.revision,
-            "queue": self.limits.queue, "policy": stream.policy, "model": self.name, "classes": self.classes,
+            "queue": self.limits.queue, "frame_bytes": self.limits.max_frame, "policy": stream.policy,
+            "model": self.name, "classes": self.classes,
         }  # fmt: skip
 
     def _remove(self, stream: ServedStream, cause: str) -> Delivery:

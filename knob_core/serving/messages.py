@@ -21,7 +21,7 @@ import numpy as np
 VERSION = 1
 PROTOCOL = "knob.v1"  # the WebSocket's subprotocol
 MAGIC = b"KNB1"
-RESTART, REPLACED = 1012, 4001  # close codes: come back; another socket has this stream now
+RESTART, REPLACED, TOO_BIG = 1012, 4001, 1009  # close codes: come back; another socket has this stream; no such frame
 MAX_HEADER = 1000  # bytes
 MAX_LOGIT = 1e6  # in size
 MAX_DIGITS = 500  # of a whole number in JSON: Python's time for one grows with their square
@@ -70,6 +70,7 @@ class Hello(TypedDict):
     saved_at: float | None  # Unix time of that snapshot
     revision: int  # of the knobs
     queue: int  # frames that may wait for their answer
+    frame_bytes: NotRequired[int]  # of a frame's content at most; older services do not say
     policy: Literal["newest", "refuse"]
     model: str
     classes: list[str] | None  # names, where the model has them

@@ -48,7 +48,7 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     from knob_core.serving.web.service import Service
 
     engine = assembly.engine_of(given)
-    service = Service(engine, access, max_frame=given.max_frame)
+    service = Service(engine, access)
     store = Snapshot(engine, given.state) if given.state is not None else None
     assembly.equip(service, store, given.snapshot_every, given.settings)
     logs.to_stderr(given.log_level)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
+import threading
 import time
 from typing import Any
 
 import numpy as np
 import pytest
+from services import running
 
 from knob_core.client import AsyncStream, Lost, Stream
 from knob_core.client.stream import MOST_WAITING
 from knob_core.client.stream_session import Session
+from knob_core.serving.engine import Engine
 from knob_core.serving.messages import Header, as_text, unpack
 
 closed = pytest.importorskip("websockets.exceptions").ConnectionClosedError
+Close = pytest.importorskip("websockets.frames").Close
+serve = pytest.importorskip("websockets.sync.server").serve
 
 
 def hello(frame: int, answered: int, again: list[int]) -> str:
@@ -274,3 +280,90 @@ def test_answers_that_arrived_before_a_break_are_read_by_a_client_of_asyncio_too
         assert stream._socket is None and list(stream.session.waiting) == [4]
 
     asyncio.run(check())
+
+
+BIG = np.zeros((720, 1280, 3), np.uint8)  # 2,764,800 bytes
+
+
+def step(stream: Stream | AsyncStream, frame: Any) -> Any:
+    """One frame's answer, whichever of the two it is; the connection is closed after it."""
+
+    async def awaited(stream: AsyncStream) -> Any:
+        async with stream:
+            return await asyncio.wait_for(stream.step(frame), 10)
+
+    if isinstance(stream, AsyncStream):
+        return asyncio.run(awaited(stream))
+    with stream:
+        return stream.step(frame)
+
+
+@pytest.mark.parametrize("kind", [Stream, AsyncStream])
+def test_a_frame_above_the_services_limit_is_refused_before_it_has_a_number(kind: type[Stream | AsyncStream]) -> None:
+    with running() as service:
+        stream = kind(service.url, "a", give_up=1.0, timeout=5.0)
+        with pytest.raises(ValueError, match=r"2,764,800 bytes, expected at most 2,000,000: send JPEG.*--max-frame"):
+            step(stream, BIG)
+        assert step(stream, np.arange(5.0))["frame"] == 1
+
+
+@pytest.mark.parametrize("kind", [Stream, AsyncStream])
+def test_a_service_that_closes_on_a_large_frame_is_not_sent_it_again(
+    kind: type[Stream | AsyncStream], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of an earlier version, which does not say how large frames may be."""
+    real = Engine._hello
+
+    def older(self: Any, *given: Any) -> Any:
+        found = real(self, *given)
+        found.pop("frame_bytes", None)
+        return found
+
+    monkeypatch.setattr(Engine, "_hello", older)
+    with running() as service:
+        stream = kind(service.url, "a", give_up=5.0, timeout=5.0)
+        with pytest.raises(ValueError, match="2,764,800 bytes, which is more than the service takes: send JPEG"):
+            step(stream, BIG)
+        assert step(stream, np.arange(5.0))["frame"] == 2 and not stream.session.waiting
+
+
+def test_the_largest_frame_on_its_way_is_the_one_that_was_too_large() -> None:
+    session = Session("http://127.0.0.1:1", "a")
+    session.received(hello(0, 0, []))
+    for size in (10, 3_000_000, 20):
+        session.send(bytes(size))
+    (refused,) = session.note_break(closed(Close(1009, "too big"), None))
+    assert refused["type"] == "refused" and refused["frame"] == 2
+    assert list(session.waiting) == [1, 3] and not session.note_break(closed(Close(1012, ""), None))
+
+
+def breaks(server: socket.socket, opened: list[Any]) -> None:
+    """A service that says hello over every connection, and breaks it at the first frame."""
+
+    def handle(connection: Any) -> None:
+        opened.append(connection)
+        connection.send(hello(0, 0, []))
+        with contextlib.suppress(Exception):
+            connection.recv()
+
+    with serve(handle, sock=server) as found:
+        opened.insert(0, found)
+        found.serve_forever()
+
+
+@pytest.mark.parametrize("kind", [Stream, AsyncStream])
+def test_connections_that_break_without_a_reply_count_towards_giving_up(kind: type[Stream | AsyncStream]) -> None:
+    server, opened = socket.create_server(("127.0.0.1", 0)), []  # type: ignore[var-annotated]
+    thread = threading.Thread(target=breaks, args=(server, opened), daemon=True)
+    thread.start()
+    stream = kind(f"http://127.0.0.1:{server.getsockname()[1]}", "a", give_up=1.0, timeout=5.0)
+    try:
+        for _ in range(2):  # who tries again has the whole time again
+            began = time.monotonic()
+            with pytest.raises(Lost, match="no reply for 1 s: every connection broke"):
+                step(stream, None)
+            assert 1.0 <= time.monotonic() - began < 3.0
+        assert len(opened) < 40
+    finally:
+        opened[0].shutdown()
+        thread.join(5)

@@ -60,7 +60,7 @@ class StreamsDeployment:
         given = options.from_table(table)
         self._hub = hub
         engine = assembly.engine_of(given)
-        self.service = SharedService(engine, assembly.access_of(given), max_frame=given.max_frame)
+        self.service = SharedService(engine, assembly.access_of(given))
         self._files = StreamFiles(engine, Path(given.state) / "streams", given.snapshot_every)
         assembly.equip(self.service, self._files, given.snapshot_every, None)
         logs.to_stderr(given.log_level)

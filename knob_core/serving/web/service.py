@@ -33,7 +33,6 @@ class Service:
 
     engine: Engine
     access: Access = field(default_factory=Access)
-    max_frame: int = 2_000_000  # bytes of one frame
     max_text: int = 1_000_000  # characters of a frame in JSON, however many classes there are
     decoders: int = 2  # threads that decode pictures, and as many for large ones
     started: float = field(default_factory=time.time)
@@ -64,6 +63,11 @@ class Service:
     def __post_init__(self) -> None:
         self.pictures = Decoders(self.decoders)
         self.lists = OneAtATime()
+
+    @property
+    def max_frame(self) -> int:
+        """Bytes of one frame."""
+        return self.engine.limits.max_frame
 
     def text_limit(self) -> int:
         """Characters of a frame in JSON: those of the model's logits. JSON is parsed while everybody else waits."""

@@ -11,13 +11,24 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knob_core.serving.decode import of_logits
 from knob_core.serving.engine import Full, Refusal
-from knob_core.serving.messages import MAX_HEADER, PROTOCOL, BadFrame, Code, Refused, Reply, as_text, parsed, unpack
+from knob_core.serving.messages import (
+    MAX_HEADER,
+    PROTOCOL,
+    TOO_BIG,
+    BadFrame,
+    Code,
+    Refused,
+    Reply,
+    as_text,
+    parsed,
+    unpack,
+)
 from knob_core.serving.web.guard import denied, token_of
 from knob_core.serving.web.service import Service
 
 MOST_UNREAD = 256  # answers that a client may leave unread
 MOST_BAD = 100  # messages in a row that are no frames
-POLICY, TOO_BIG = 1008, 1009  # close codes of this file's own; the others come with the message `closing`
+POLICY = 1008  # close code of this file's own; others come with the message `closing`
 log = logging.getLogger(__name__)
 
 
