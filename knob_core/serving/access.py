@@ -66,9 +66,9 @@ class Access:
 
     def origin_problem(self, origin: str | None, host: str | None) -> str | None:
         """Only browsers send an Origin: their pages must come from this service, or be named."""
-        if origin is None or origin in self.origins or "*" in self.origins:
+        if origin is None or origin.lower() in self.origins or "*" in self.origins:
             return None
-        if _place_of(origin) == host:
+        if host and _place_of(origin.lower()) == host.lower():
             return None
         return f"Origin is {origin[:80]!r}, which is not allowed here (knob serve --allow-origin)"
 
@@ -87,6 +87,25 @@ def host_of(host: str | None) -> str:
         return (urlsplit(f"//{host or ''}").hostname or "").rstrip(".")
     except ValueError:
         return ""
+
+
+def allowed_host(name: str) -> str:
+    """A name of `--allow-host` as `host_of` gives a request's."""
+    found = name.lower().removeprefix("[").removesuffix("]").rstrip(".")
+    if not found or host_of(f"[{found}]" if ":" in found else found) != found:
+        raise ValueError(
+            f"--allow-host is {name[:80]!r}, expected a name or an address without https://, port and path"
+        )
+    return found
+
+
+def allowed_origin(text: str) -> str:
+    """An origin of `--allow-origin` as browsers send it: in lower case, without the slash of an address bar."""
+    found = text.lower().removesuffix("/")
+    scheme, place = found.partition("://")[0], _place_of(found)
+    if found not in ("*", "null") and (place is None or found != f"{scheme}://{place}"):
+        raise ValueError(f"--allow-origin is {text[:80]!r}, expected https://NAME or https://NAME:PORT, without a path")
+    return found
 
 
 def is_local(address: str) -> bool:

@@ -8,8 +8,10 @@ import gc
 import logging
 import os
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +26,6 @@ from knob_core.serving.messages import Frame
 from knob_core.serving.metrics import Metrics
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from knob_core.serving.web.service import Service
 
 SIZE = (32, 32)  # of a blank picture, where the model does not say its own
@@ -41,8 +41,9 @@ def access_of(given: argparse.Namespace) -> access.Access:
             f"--host {given.host} can be reached from other machines, so tokens are needed: --tokens FILE with lines "
             f"`role name token`, or the variable {access.VARIABLE}"
         )
-    hosts = frozenset((*access.LOCAL, given.host, *given.allow_host))
-    return access.Access(tokens, hosts, frozenset(given.allow_origin), from_here_only=given.ray and not tokens)
+    hosts = frozenset((*access.LOCAL, given.host.lower(), *map(access.allowed_host, given.allow_host)))
+    origins = frozenset(map(access.allowed_origin, given.allow_origin))
+    return access.Access(tokens, hosts, origins, from_here_only=given.ray and not tokens)
 
 
 def engine_of(given: argparse.Namespace) -> Engine:
@@ -88,6 +89,38 @@ def folder_held(path: Path) -> Iterator[None]:
                 raise
             log.warning("the folder of --state is not locked", extra={"cause": error.strerror})  # as on a full disk
         yield
+
+
+def require_tls(cert: str | None, key: str | None) -> None:
+    """Refuse files of --tls-cert and --tls-key that uvicorn could not use, before anything is loaded."""
+    if cert is None:
+        if key is not None:
+            raise ValueError(f"--tls-key is {key}, expected --tls-cert with it")
+        return
+    for option, path in (("--tls-cert", cert), ("--tls-key", key)):
+        try:
+            if path is not None:
+                Path(path).read_bytes()
+        except OSError as error:
+            raise ValueError(f"{option} is {path}, expected a file that can be read: {error.strerror}") from None
+    try:
+        ssl.create_default_context(cafile=cert)
+    except ssl.SSLError:
+        raise ValueError(f"--tls-cert is {cert}, expected a certificate in PEM format") from None
+    has_password = False
+
+    def password() -> str:
+        nonlocal has_password
+        has_password = True
+        return ""
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password)
+    except ssl.SSLError:
+        if has_password:
+            return  # uvicorn asks for it on the terminal
+        option, path = ("--tls-cert", cert) if key is None else ("--tls-key", key)
+        raise ValueError(f"{option} is {path}, expected a file with the key of --tls-cert, in PEM format") from None
 
 
 def require_free(host: str, port: int) -> None:

@@ -18,6 +18,9 @@ LAST_ANSWERS = 5.0  # s that sockets have to send their last answers when the se
 def main(argv: Sequence[str] | None = None) -> int:
     given = parser().parse_args(argv)
     try:
+        from knob_core.serving import assembly
+
+        assembly.require_tls(given.tls_cert, given.tls_key)
         if given.ray:
             from knob_core.serving.on_ray.ray_command import run as run_on_ray
 

@@ -91,16 +91,51 @@ def test_any_other_address_needs_tokens(capsys: pytest.CaptureFixture[str], monk
     assert "expected 16 or more" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_tls_by_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """https and wss with a certificate of one's own; a client that does not know it refuses, and so does plain HTTP."""
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """(certificate, key) for 127.0.0.1."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the program openssl, which makes a certificate")
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert, key = folder / "cert.pem", folder / "key.pem"
     made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
     extra = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
     subprocess.run([*made, *extra], check=True, capture_output=True)
+    return cert, key
+
+
+def test_files_of_tls_are_looked_at_before_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each refusal is one line with the option and the file."""
+    monkeypatch.setattr(assembly, "engine_of", lambda given: pytest.fail("the model was loaded"))
+    cert, key = map(str, certificate(tmp_path))
+    (tmp_path / "other").mkdir()
+    other = str(certificate(tmp_path / "other")[1])
+    bad, both, nowhere = (str(tmp_path / name) for name in ("bad.pem", "both.pem", "nowhere.pem"))
+    Path(bad).write_text("-----BEGIN CERTIFICATE-----\nhello\n-----END CERTIFICATE-----\n")
+    Path(both).write_text(Path(cert).read_text() + Path(key).read_text())
+    refused = {
+        (None, key): f"--tls-key is {key}, expected --tls-cert with it",
+        (nowhere, key): f"--tls-cert is {nowhere}, expected a file that can be read: No such file or directory",
+        (cert, nowhere): f"--tls-key is {nowhere}, expected a file that can be read: No such file or directory",
+        (bad, key): f"--tls-cert is {bad}, expected a certificate in PEM format",
+        (key, key): f"--tls-cert is {key}, expected a certificate in PEM format",
+        (cert, bad): f"--tls-key is {bad}, expected a file with the key of --tls-cert, in PEM format",
+        (cert, other): f"--tls-key is {other}, expected a file with the key of --tls-cert, in PEM format",
+        (cert, None): f"--tls-cert is {cert}, expected a file with the key of --tls-cert, in PEM format",
+    }
+    for (a, b), words in refused.items():
+        given = [*(["--tls-cert", a] if a else []), *(["--tls-key", b] if b else [])]
+        assert serve_command.main(["logits:5", "--port", "0", *given]) == 2
+        assert capsys.readouterr().err == f"knob serve: {words}\n"
+    assembly.require_tls(cert, key)
+    assembly.require_tls(both, None)
+
+
+@pytest.mark.slow
+def test_tls_by_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """https and wss with a certificate of one's own; a client that does not know it refuses, and so does plain HTTP."""
+    cert, key = certificate(tmp_path)
     service = Process("logits", "--tls-cert", str(cert), "--tls-key", str(key))
     try:
         assert service.url.startswith("https://")
