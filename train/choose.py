@@ -159,7 +159,7 @@ def compare(
     rows = []
     for kept, left_out in selection.leave_one_out():
         weights = (
-            encoder_of(encoder, recipe.width).state_dict()
+            encoder_of(encoder, recipe).state_dict()
             if encoder is not None
             else encoder_without(left_out, recipe, size, seed, place)
         )
@@ -199,7 +199,7 @@ def choice(rows: Sequence[Mapping[str, Any]]) -> str:
 def work(args: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     if args.encoder is not None:
-        encoder_of(args.encoder, RECIPES[args.recipe].width)  # one that cannot be used is refused before the short ones
+        encoder_of(args.encoder, RECIPES[args.recipe])  # one that cannot be used is refused before the short ones
     images, labels = (torch.from_numpy(array) for array in data.load_cifar10(args.data, "train"))
     place = Workplace(torch.device("cpu"), 0, 1, args.runs, images, labels, quiet=args.quiet)
     size = Size(args.images, args.epochs, args.encoder_images, args.encoder_epochs)

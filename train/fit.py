@@ -27,7 +27,7 @@ from train.training import distributed, loop, losses, validation
 from train.training.batches import Loader
 from train.training.encodings import Encodings
 from train.training.progress_bar import Progress
-from train.training.recipes import MIN_WIDTH, RECIPES, Recipe, as_dict, check, override
+from train.training.recipes import MIN_WIDTH, RECIPES, Recipe, as_dict, check, held_out, override
 
 SEEDS = (0, 1, 2)
 WARM_ENTRIES = (
@@ -97,7 +97,7 @@ def fit(
     reads = recipe.static_reads if methods.get(family).gate.gated else models.STATIC_READS[0]
     model = models.build(family, recipe.width, static_reads=reads).to(place.device)
     if place.encoder is not None:
-        given = encoder_of(place.encoder, recipe.width, place.device)
+        given = encoder_of(place.encoder, recipe, place.device)
         model.encoder.load_state_dict(given.state_dict())
         identity["encoder"] = branch_outputs.digest(given)[:16]
     elif recipe.warm is not None:
@@ -147,14 +147,18 @@ def continued_encoder(recipe: Recipe, seed: int, place: Workplace) -> nn.Module:
     if not path.is_file():
         command = f"python -m train.fit --method static --recipe {recipe.continues} --seed {seed}"
         raise FileNotFoundError(f"{recipe.name} continues the encoder in {path}, which is missing; make it: {command}")
-    return encoder_of(path, recipe.width, place.device)
+    return encoder_of(path, recipe, place.device)
 
 
-def encoder_of(path: Path, width: int, device: str | torch.device = "cpu") -> nn.Module:
-    """The encoder of a checkpoint of this width."""
-    found = checkpoint.load(path, device)
-    if found.width != width:
-        raise commands.WrongArgument(f"{path} has an encoder of width {found.width}, expected {width} as in the recipe")
+def encoder_of(path: Path, recipe: Recipe, device: str | torch.device = "cpu") -> nn.Module:
+    """The encoder of a checkpoint, of the recipe's width, that met none of its held-out pictures."""
+    found, held = checkpoint.load(path, device), held_out(checkpoint.read_header(path))
+    if found.width != recipe.width:
+        expected = f"expected {recipe.width} as in the recipe"
+        raise commands.WrongArgument(f"{path} has an encoder of width {found.width}, {expected}")
+    if held is not None and held < recipe.validation:
+        others = f"{path} held out the last {held} pictures, and may have been trained on the others"
+        raise commands.WrongArgument(f"validation is {recipe.validation}, expected at most {held}: {others}")
     return found.encoder
 
 
@@ -250,7 +254,7 @@ def work(args: argparse.Namespace) -> None:
     except ValueError as error:
         raise commands.WrongArgument(str(error)) from error
     if args.encoder is not None:
-        encoder_of(args.encoder, recipe.width)  # refused before the data are read, if at all
+        encoder_of(args.encoder, recipe)  # refused before the data are read, if at all
     device = distributed.own_device(args.device)
     torch.set_num_threads(args.threads)
     images, labels = data.load_cifar10(args.data, "train", download=args.download)

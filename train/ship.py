@@ -19,6 +19,7 @@ from knob_core import checkpoint, data, files, models, seeding
 from knob_core.inference import over_batches
 from train import commands
 from train.commands import CHECKPOINTS
+from train.training.recipes import held_out
 
 ACCURACIES = ("clean_accuracy", "corrupted_accuracy")  # of a history's last row
 FITTED = ("attentive", "trained_knobs")  # entries of a header that `train.fit_memory` wrote
@@ -43,13 +44,6 @@ def validation_accuracy(header: dict[str, Any]) -> float | None:
     return float(sum(found)) / len(ACCURACIES) if told else None
 
 
-def validation_images(header: dict[str, Any]) -> int | None:
-    """How many images the accuracy is of; None where the file does not tell."""
-    recipe = header.get("recipe")
-    count = recipe.get("validation") if isinstance(recipe, dict) else None
-    return count if type(count) is int else None
-
-
 def seed_of(header: dict[str, Any], path: Path) -> int:
     """The seed of a run, which becomes part of the name of its file."""
     seed = header.get("seed")
@@ -67,7 +61,7 @@ def require_not_worse(source: Path, header: dict[str, Any], target: Path) -> Non
     if new is None or old is None:
         lacking = source if new is None else target
         raise Worse(f"{source}: not shipped, since {lacking} does not tell its validation accuracy, 0 to 1")
-    count, before = validation_images(header), validation_images(ships)
+    count, before = held_out(header), held_out(ships)
     if count is not None and before is not None and count < before:
         raise Worse(f"{source}: not shipped, since it was validated on {count} images, and what ships on {before}")
     if new < old:

@@ -25,6 +25,7 @@ from knob_core import checkpoint, folder_lock, models
 from knob_core.methods import GATED
 from train import commands, fit
 from train.training import loop, saved_state
+from train.training.recipes import Recipe
 
 State = dict[str, torch.Tensor]
 
@@ -302,6 +303,20 @@ def test_an_encoder_of_another_width_is_refused_with_both_widths(tmp_path: Path)
     checkpoint.save(models.build("static", width=12), given, {"seed": 0})
     with pytest.raises(commands.WrongArgument, match=r"wide.safetensors has an encoder of width 12, expected 8"):
         fit.fit("static", tiny_run.WARM_TINY, 0, replace(tiny_run.place(tmp_path), encoder=given))
+
+
+@pytest.mark.parametrize(
+    "recipe", [tiny_run.WARM_TINY, replace(tiny_run.WARM_TINY, name="robust-80", continues="robust")]
+)
+def test_an_encoder_that_was_trained_on_held_out_pictures_is_refused(tmp_path: Path, recipe: Recipe) -> None:
+    earlier = tmp_path / "robust" / "static-s0" / "final.safetensors"
+    checkpoint.save(models.build("static", width=8), earlier, {"seed": 0, "recipe": {"validation": 8}})
+    place = replace(tiny_run.place(tmp_path), encoder=None if recipe.continues else earlier)
+    with pytest.raises(
+        commands.WrongArgument, match=f"validation is 40, expected at most 8: {earlier} held out the last 8"
+    ):
+        fit.fit("static", recipe, 0, place)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [earlier.name]
 
 
 def test_divergence_before_the_first_state_speaks_of_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

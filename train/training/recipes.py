@@ -188,6 +188,13 @@ def _entries(node: Any) -> Any:
     return {entry.name: _entries(getattr(node, entry.name)) for entry in kept}
 
 
+def held_out(header: dict[str, Any]) -> int | None:
+    """How many training images a checkpoint was not trained on, by its header; None where that does not tell."""
+    recipe = header.get("recipe")
+    count = recipe.get("validation") if isinstance(recipe, dict) else None
+    return count if type(count) is int else None
+
+
 def differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
     """One line for each entry in which two recipes differ."""
     lines = []
