@@ -95,9 +95,10 @@ def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
     assert 'href="knob_core/runtime.html' in (tmp_path / "site/runtime.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "name", ["tokens.txt", "tokens-admin.txt", "docs/tokens.txt", "secrets.toml", "a/secrets.toml", "a.p12", "b.pfx"]
-)
+TOKENS = ("tokens.txt", "tokens-admin.txt", "docs/tokens.txt", "token.txt", "my-tokens.txt", "tokens", "tokens.toml")
+
+
+@pytest.mark.parametrize("name", [*TOKENS, "secrets.toml", "a/secrets.toml", "a.p12", "b.pfx"])
 def test_git_keeps_out_the_secrets_that_the_guide_has_in_files(name: str) -> None:
     ignored = subprocess.run(["git", "check-ignore", "--no-index", "-q", name], cwd=ROOT, check=False)
     assert ignored.returncode == 0
