@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import tomllib
 from typing import Any
 
@@ -12,7 +13,18 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.server import page_messages
-from app.server.page_messages import BURST, LONGEST, MOST_FILES, RATE, WHOLE_PAGE, PageMessages, Shares
+from app.server.page_messages import (
+    BURST,
+    LARGE,
+    LONGEST,
+    MOST_FILES,
+    MOST_WIDGETS,
+    RATE,
+    WHOLE_PAGE,
+    PageMessages,
+    Shares,
+    is_of_a_page,
+)  # fmt: skip
 from knob_core.assets import ROOT
 from knob_core.uploads.limits import MAX_PICTURES
 
@@ -28,6 +40,24 @@ def run(fragment: str = "", files: int = 0, same: bool = False, report: str = ""
         info = given.uploaded_file_info.add(file_id=f"{0 if same else i:036}", name=f"a folder/{i:0100}.png", size=1)
         info.file_urls.file_id, info.file_urls.upload_url, info.file_urls.delete_url = info.file_id, ADDRESS, ADDRESS
     message.rerun_script.widget_states.widgets.add(id="component").json_value = report
+    return message
+
+
+def widgets(count: int, files: int = 0, strings: int = 0) -> BackMsg:
+    """A run with the state of many widgets, each with so many files or strings."""
+    message = BackMsg()
+    for i in range(count):
+        widget = message.rerun_script.widget_states.widgets.add()
+        for file in range(files):
+            widget.file_uploader_state_value.uploaded_file_info.add(file_id=f"{i}-{file}")
+        if strings:
+            widget.string_array_value.data.extend([""] * strings)
+    return message
+
+
+def remembers(messages: int) -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.cached_message_hashes.extend(["a"] * messages)
     return message
 
 
@@ -84,12 +114,61 @@ def test_a_stream_of_as_many_pictures_as_are_taken_passes() -> None:
         run(files=2, same=True),
         run(files=MOST_FILES + 1),
         run(report=json.dumps([[]] * 40_000)),
+        widgets(MOST_WIDGETS + 1),
+        widgets(2, files=MOST_FILES // 2 + 1),
+        widgets(1, strings=100_000),
+        remembers(MOST_WIDGETS + 1),
     ],
-    ids=["git", "one file twice", "too many files", "a giant report"],
+    ids=[
+        "git",
+        "one file twice",
+        "too many files",
+        "a giant report",
+        "too many widgets",
+        "too many files of many widgets",
+        "a giant list",
+        "too many messages that it remembers",
+    ],
 )
 def test_what_no_page_sends_does_not_come(sent: BackMsg) -> None:
     """A file of 48 MB that was named 2,000 times took 14 GB; the names of changed files were told to everybody."""
     assert taken(sent, run("fast")) == ([run("fast")], [])
+
+
+@pytest.mark.parametrize("sent", [widgets(300_000), widgets(1, files=300_000)], ids=["widgets", "files"])
+def test_what_is_too_many_is_not_walked_over(sent: BackMsg) -> None:
+    """Of 1,450,000 empty widgets each was looked at, in the event loop: four sockets of it, and all waited for 8 s."""
+    data = sent.SerializeToString()
+    began = time.perf_counter()
+    asked = BackMsg.FromString(data)
+    parsed = time.perf_counter()
+    assert not is_of_a_page(asked) and time.perf_counter() - parsed < parsed - began
+
+
+def test_large_messages_are_parsed_one_at_a_time_in_the_whole_server() -> None:
+    """Each took a hundred megabytes while it was parsed, and while it waited for its turn."""
+
+    async def visits() -> None:
+        async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+            await receive()
+
+        server = PageMessages(streamlit)
+
+        async def visit(sent: BackMsg) -> None:
+            async def receive() -> Any:
+                return {"type": "websocket.receive", "bytes": sent.SerializeToString()}
+
+            await server({"type": "websocket", "path": "/_stcore/stream"}, receive, receive)
+
+        await server._large.acquire()  # another page's is being parsed
+        large = asyncio.create_task(visit(run(files=MOST_FILES)))
+        await visit(run("fast"))
+        await asyncio.sleep(0.05)
+        assert not large.done()
+        server._large.release()
+        await large
+
+    asyncio.run(visits())
 
 
 def test_a_giant_folder_is_refused_in_words() -> None:
@@ -163,18 +242,26 @@ def test_others_have_a_turn_between_two_messages() -> None:
     assert turns >= len(sent)
 
 
-def test_what_a_client_sent_that_has_left_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its messages waited for minutes, and each ran the page."""
-    monkeypatch.setattr(page_messages, "BURST", 1.0)
+@pytest.mark.parametrize("sent", [run("fast"), run("fast", report="x" * LARGE)], ids=["small", "large"])
+def test_what_a_client_sent_that_has_left_is_not_done(monkeypatch: pytest.MonkeyPatch, sent: BackMsg) -> None:
+    """Its messages waited for minutes, and each ran the page; nor are those that wait parsed."""
+    monkeypatch.setattr(page_messages, "BURST", 0.5)
+    parsed: list[BackMsg] = []
+
+    def parse() -> BackMsg:
+        parsed.append(BackMsg())
+        return parsed[-1]
+
+    monkeypatch.setattr(page_messages, "BackMsg", parse)
 
     class Protocol:
         disconnected = True
 
         async def receive(self) -> Any:
-            return {"type": "websocket.receive", "bytes": run("fast").SerializeToString()}
+            return {"type": "websocket.receive", "bytes": sent.SerializeToString()}
 
     async def two() -> list[str]:
-        slowed = page_messages._Slowed(Protocol().receive, Protocol().receive)  # type: ignore[arg-type]
+        slowed = page_messages._Slowed(Protocol().receive, Protocol().receive, asyncio.Lock())  # type: ignore[arg-type]
         return [(await slowed())["type"] for _ in range(2)]
 
-    assert asyncio.run(two())[-1] == "websocket.disconnect"
+    assert asyncio.run(two())[-1] == "websocket.disconnect" and len(parsed) == (len(sent.SerializeToString()) < LARGE)
