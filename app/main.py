@@ -52,10 +52,11 @@ else:
     from app.console import display  # noqa: F401
     from app.server import download_turns, drag_endpoint, freed_memory, garbage_collector, housekeeping, warm_up
     from app.server.page_messages import PageMessages
-    from app.server.streamlit_internals import keep_downloads, share_uploads
+    from app.server.streamlit_internals import check_origins, keep_downloads, share_uploads
     from app.server.upload_limits import UploadLimits
 
     freed_memory.keep_little()
+    check_origins()
     keep_downloads()
     share_uploads()
     download_turns.use()

@@ -21,6 +21,7 @@ from streamlit.runtime import media_file_manager
 from streamlit.runtime.media_file_manager import MediaFileKind, MediaFileManager, MediaFileMetadata
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 LONGEST_RUN = 5.0  # s that a download waits for the page's script at most
@@ -71,8 +72,8 @@ def component_value(key: str, name: str) -> Any:
 def is_origin_allowed(origin: str | None, host: str | None) -> bool:
     """Whether a page of this origin may open a WebSocket, by the server's own settings.
 
-    As Streamlit checks its own socket, but for this: it also lets in the machine's public address, and asks a server
-    in the internet for it, in the event loop. Who needs that origin lists it in `server.corsAllowedOrigins`.
+    As Streamlit checks, but for this: it also lets in this machine's addresses, and asks a server in the internet for
+    the public one, in the event loop. Who needs such an origin lists it in `server.corsAllowedOrigins`.
     """
     if not is_host_allowed(host):
         return False
@@ -82,6 +83,11 @@ def is_origin_allowed(origin: str | None, host: str | None) -> bool:
         return urlparse(origin).netloc == host or origin in st.get_option("server.corsAllowedOrigins")
     except ValueError:  # such as "http://["
         return False
+
+
+def check_origins() -> None:
+    """Let Streamlit's own socket take the same origins, without a question to the internet."""
+    vars(starlette_websocket)["_is_origin_allowed"] = is_origin_allowed
 
 
 def limit_message_size(receive: Receive | None, most: int) -> None:

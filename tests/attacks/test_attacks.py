@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import time
 import urllib.request
 from collections import Counter
@@ -25,9 +26,19 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def app() -> Iterator[Served]:
+def internet() -> Iterator[socket.socket]:
+    """A proxy of the app that answers nobody."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+@pytest.fixture(scope="module")
+def app(internet: socket.socket) -> Iterator[Served]:
     """The app; closed pages may come back for two seconds only."""
-    with served(ROOT / "app" / "main.py", STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="2") as running:
+    proxy = f"http://127.0.0.1:{internet.getsockname()[1]}"
+    options = {"http_proxy": proxy, "https_proxy": proxy, "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "2"}
+    with served(ROOT / "app" / "main.py", **options) as running:
         yield running
 
 
@@ -140,7 +151,8 @@ def test_pings_that_are_never_read_end_their_socket(app: Served, path: str) -> N
 
 
 @pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])
-def test_other_sites_and_other_names_reach_no_socket(app: Served, path: str) -> None:
+def test_other_sites_and_other_names_reach_no_socket(app: Served, internet: socket.socket, path: str) -> None:
+    """Streamlit asked the internet for the machine's address each time, and all visitors waited for two seconds."""
     host, address = app.url.removeprefix("http://"), app.url.replace("http", "ws") + path
 
     async def is_open(**headers: str) -> bool:
@@ -153,6 +165,8 @@ def test_other_sites_and_other_names_reach_no_socket(app: Served, path: str) -> 
 
     assert asyncio.run(is_open(Origin=f"http://{host}"))
     assert not asyncio.run(is_open(Origin="http://evil.example"))
+    with pytest.raises(BlockingIOError):  # nobody has come
+        internet.accept()
 
 
 def test_a_long_message_is_not_read(app: Served) -> None:
