@@ -184,9 +184,9 @@ def page() -> None:
     wanted, who = request(streams, session.console_state().settings, kind != stream_sets.OWN), session.session_id()
     JOBS.leave(who, wanted)
     job = JOBS.known(wanted)
-    if job is None or (job.over and job.result is None and st.session_state.get("tune_cancelled") != wanted):
+    if job is None or not (job.over and st.session_state.get("tune_cancelled") == wanted):
         try:
-            job = JOBS.of(wanted, who)
+            job = JOBS.of(wanted, who)  # also one that runs: it is stopped when nobody wants it who asked for it here
         except Busy as error:
             st.warning(fault_words(error))
             return

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app.console import stream_sources
 from app.console.console_state import ConsoleState
 from app.console.outcome import evaluate
+from app.server.background_jobs import Job
 from app.tune import map_job, stream_sets, tune_display
 from app.widgets.knobs import OMEGA_N, ZETA
 from app.your_stream import uploaded_stream
@@ -210,3 +211,26 @@ def test_what_a_link_cannot_mean_can_be_closed() -> None:
     assert len(at.warning) == 1
     at.button(key="close_notes").click().run()
     assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maps that are never finished."""
+
+    def compute(job: Job) -> None:
+        while True:
+            job.require_wanted()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(map_job.JOBS, "_compute", compute)
+
+
+def test_a_map_goes_on_while_anybody_who_looks_at_it_wants_it(endless: None) -> None:
+    """It was stopped when the visitor left who had asked first: others who had joined it lost what there was."""
+    first, second = (AppTest.from_file(str(PAGE), default_timeout=60).run() for _ in range(2))
+    job = first.session_state["tune_job"]
+    assert second.session_state["tune_job"] is job
+    map_job.JOBS.leave(first.session_state["session_id"])
+    assert not job.over
+    map_job.JOBS.leave(second.session_state["session_id"])
+    assert job.over
