@@ -128,7 +128,7 @@ def draw(job: Job, titles: str) -> None:
         bar, button = words.columns([6, 1.2], vertical_alignment="center")
         bar.progress(job.progress, f"Measuring settings: {100 * job.progress:.0f} %")
         if button.button("Cancel", key="tune_cancel", width="stretch", help="Keep the map as coarse as it is"):
-            st.session_state["tune_cancelled"] = job.key
+            st.session_state["tune_cancelled"] = replace(job.key, streams=())  # equal, and keeps no visitor's stream
             JOBS.leave(session.session_id())
             st.rerun()
     elif st.session_state.get("tune_running"):

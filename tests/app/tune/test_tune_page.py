@@ -234,3 +234,17 @@ def test_a_map_goes_on_while_anybody_who_looks_at_it_wants_it(endless: None) -> 
     assert not job.over
     map_job.JOBS.leave(second.session_state["session_id"])
     assert job.over
+
+
+def test_a_cancelled_map_stays_as_it_is_and_keeps_no_stream(endless: None) -> None:
+    """*Forget this stream* left the logits in memory: the request that was cancelled had them."""
+    branches = change_branches.made_up(3, 60, 4)
+    given = Uploaded(branches.z_static, branches.z_static, None, np.asarray(branches.labels), None, tuple("abcd"))
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.session_state["own_stream"], _ = uploaded_stream.of_logits("mine", "mine.npz", given)
+    at.session_state["last_stream"] = "own"
+    job = at.run().session_state["tune_job"]
+    assert job.key.streams and not job.over
+    at.button(key="tune_cancel").click().run()
+    assert not at.exception and job.over and at.run().session_state["tune_job"] is job
+    assert at.session_state["tune_cancelled"] == job.key and not at.session_state["tune_cancelled"].streams
