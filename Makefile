@@ -55,11 +55,12 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py
 
 # requirements.lock: hashes of all that requirements.txt installs, but for the builds of torch (docs/install.md says why);
-# what torch itself needs is named here, since it is left out.
+# what torch itself needs is named here, since it is left out, and what builds our own package.
 TORCH_NEEDS := filelock fsspec networkx setuptools sympy
+BUILD_NEEDS := hatchling==1.33.0 editables
 lock: $(VENV)/.dev
 	echo "# Made by 'make lock' from requirements.txt without torch and torchvision; docs/install.md says how to use it." > $@.part
-	(grep -v '^torch' requirements.txt; printf '%s\n' $(TORCH_NEEDS)) | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes \
+	(grep -v '^torch' requirements.txt; printf '%s\n' $(TORCH_NEEDS) $(BUILD_NEEDS)) | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --quiet >> $@.part
 	mv $@.part requirements.lock
 
@@ -72,7 +73,7 @@ $(BIN)/python:
 $(VENV)/.run: requirements.txt requirements.lock pyproject.toml | $(BIN)/python
 	$(PIP) --require-hashes -r requirements.lock
 	$(PIP) -r requirements.txt # torch and torchvision: all others are there
-	$(PIP) --no-deps --editable .
+	$(PIP) --no-deps --no-build-isolation --editable . # isolation would fetch the builder without hashes
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run

@@ -131,6 +131,15 @@ def test_the_lock_has_the_exact_versions_with_hashes_and_no_address() -> None:
     assert "--require-hashes -r requirements.lock" in made  # what `make app` installs
 
 
+def test_the_clone_is_installed_with_a_builder_that_is_locked() -> None:
+    made, project = ((ROOT / file).read_text(encoding="utf-8") for file in ("Makefile", "pyproject.toml"))
+    assert "--no-deps --no-build-isolation --editable ." in made  # isolation fetches the builder without hashes
+    locked = pins("requirements.lock")
+    builder = {canonicalize_name(n.name) for n in map(Requirement, requires("hatchling") or []) if not n.marker}
+    assert builder | {"editables"} <= locked.keys()
+    assert f'"hatchling=={locked["hatchling"]}"' in project  # the developers' own
+
+
 IMPORTED_FIRST = """
 import importlib, sys
 import knob_core  # comes first whatever is imported of it, and imports nothing of train
