@@ -44,9 +44,9 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     import uvicorn
 
     from knob_core.serving import assembly, logs
-    from knob_core.serving.chunk_budget import ChunkBudget
     from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.snapshots import Snapshot
+    from knob_core.serving.web import connections
     from knob_core.serving.web.app import build
     from knob_core.serving.web.service import Service
 
@@ -55,10 +55,11 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     store = Snapshot(engine, given.state) if given.state is not None else None
     assembly.equip(service, store, given.snapshot_every, given.settings)
     logs.to_stderr(given.log_level)
+    room = connections.made(2 * given.capacity + 100)
     config = uvicorn.Config(
         build(service), given.host, given.port, log_config=None, ws_max_size=given.max_frame + 2000,
-        http=ChunkBudget, ws=FrameBudget, ws_per_message_deflate=False, access_log=False, server_header=False,
-        limit_concurrency=2 * given.capacity + 100, timeout_graceful_shutdown=10, backlog=1024,
+        http=connections.BoundedConnection, ws=FrameBudget, ws_per_message_deflate=False, access_log=False,
+        server_header=False, limit_concurrency=room.connections, timeout_graceful_shutdown=10, backlog=room.backlog,
         ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
     )  # fmt: skip
     server = draining_server(config, service)

@@ -158,7 +158,7 @@ async def metrics(request: Request, service: Service, caller: Caller) -> Respons
 
 
 async def description(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse(openapi.description())
+    return Response(openapi.document(), media_type="application/json")
 
 
 async def alive(request: Request, service: Service, caller: Caller) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import types
 import typing
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
@@ -213,9 +215,10 @@ def paths() -> dict[str, Any]:
 PICTURES = ("image/jpeg", "image/png", "image/webp", "application/octet-stream")
 
 
-def description() -> dict[str, Any]:
-    """The whole document."""
-    return {
+@functools.cache
+def document() -> bytes:
+    """All of it as JSON, made once: anybody may ask for it, as often as they like."""
+    found = {
         "openapi": "3.1.0",
         "info": {"title": "Knob service", "version": str(messages.VERSION), "description": "Frames in, answers out."},
         "paths": paths(),
@@ -224,3 +227,4 @@ def description() -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+    return json.dumps(found).encode()

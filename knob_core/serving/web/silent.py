@@ -1,9 +1,11 @@
-"""Close connections that send no request: they need no token, and enough of them would shut everybody out.
+"""Close connections whose client does nothing: they need no token, and enough of them would shut everybody out.
 
-uvicorn counts every open connection against `limit_concurrency`. Its own deadline (`timeout_keep_alive`) begins after a
-response and ends with the next byte: a connection that never sends a whole request head has none. All that relies on
-uvicorn's internals is here, read in 0.54: an HTTP connection of `server_state.connections` has a `transport` and a
-`cycle`, which is its last request with a whole head, None before the first; a WebSocket has no `cycle`.
+One sends no request, one does not read its answer, and one does not read that it is closed. uvicorn counts every open
+connection against `limit_concurrency`. Its own deadline (`timeout_keep_alive`) begins after a response and ends with
+the next byte: a connection that never sends a whole request head has none, nor has one that sends requests and never
+reads. All that relies on uvicorn's internals is here, read in 0.54: an HTTP connection of `server_state.connections`
+has a `transport`, a `flow` and a `cycle`, which is its last request with a whole head, None before the first; a
+WebSocket has no `cycle`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Silent:
-    """Connections that owe a request."""
+    """Connections whose client owes something: a request, or to read."""
 
     def __init__(self, connections: Set[Any], within: float = HEAD_WITHIN) -> None:
         self._connections, self._within = connections, within
@@ -38,9 +40,9 @@ class Silent:
         known, self._since = self._since, {}
         late = 0
         for connection in list(self._connections):
-            cycle: Any = getattr(connection, "cycle", self)
-            if cycle is self or (cycle is not None and not cycle.response_complete):
+            if not _owes(connection):
                 continue
+            cycle = getattr(connection, "cycle", None)
             before, since = known.get(connection, (cycle, now))
             since = since if before is cycle else now  # it has had a request meanwhile
             if now - since >= self._within:
@@ -49,3 +51,13 @@ class Silent:
             else:
                 self._since[connection] = (cycle, since)
         return late
+
+
+def _owes(connection: Any) -> bool:
+    """Whether it is the client's turn."""
+    if connection.transport.is_closing():
+        return True
+    if not hasattr(connection, "cycle"):  # an open WebSocket: pings find out
+        return False
+    cycle = connection.cycle
+    return cycle is None or cycle.response_complete or connection.flow.write_paused

@@ -34,14 +34,15 @@ from websockets.sync.client import connect
 from knob_core import wrap
 from knob_core.client import Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
-from knob_core.serving.chunk_budget import ChunkBudget
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.frame_budget import FrameBudget
 from knob_core.serving.messages import pack
 from knob_core.serving.serve_command import draining_server
-from knob_core.serving.web import frame_lists, guard, one_at_a_time
+from knob_core.serving.web import frame_lists, guard, one_at_a_time, openapi
 from knob_core.serving.web import service as web_service
 from knob_core.serving.web.app import build
+from knob_core.serving.web.connections import BoundedConnection
+from knob_core.serving.web.silent import Silent
 
 EXAMPLES = int(os.environ.get("KNOB_EXAMPLES", "25"))  # of every request
 CONNECTS = int(os.environ.get("KNOB_CONNECTS", "300"))
@@ -365,6 +366,17 @@ def test_large_requests_are_worked_on_one_at_a_time_with_a_rest_after_each(monke
     assert len(rests) == 2 and min(rests) > 0.07  # 4 times 0.02 s
 
 
+def test_the_description_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody may ask for it without a token, and it takes longer than a frame."""
+    openapi.document.cache_clear()
+    made: list[None] = []
+    real = openapi.paths
+    monkeypatch.setattr(openapi, "paths", lambda: made.append(None) or real())  # type: ignore[func-returns-value]
+    with running() as service:
+        found = [Service(service.url).request("GET", "/openapi.json") for _ in range(3)]
+    assert len(made) == 1 and found[0] == found[2] and "/v1/frames" in found[0]["paths"]
+
+
 def test_lists_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """While one list takes half a second, other streams are answered."""
     real = frame_lists.read
@@ -393,7 +405,7 @@ def small_server(within: float, most: int) -> Iterator[Any]:
     """The server of `knob serve` with room for a few connections; its `port` and `service` are set."""
     service = web_service.Service(small_service())
     config = uvicorn.Config(
-        build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most, http=ChunkBudget, ws=FrameBudget
+        build(service), "127.0.0.1", 0, log_config=None, limit_concurrency=most, http=BoundedConnection, ws=FrameBudget
     )
     server = draining_server(config, service, within)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -460,6 +472,58 @@ def status(port: int, request: bytes = HEALTH) -> bytes:
     with sockets.create_connection(("127.0.0.1", port), timeout=20) as asking:
         asking.sendall(request)
         return asking.recv(1000).split(b" ", 2)[1]
+
+
+def test_connections_that_do_not_read_their_answers_are_closed_and_room_returns() -> None:
+    """Two hundred requests at once, and not a byte of the answers is read."""
+    many = 200 * b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with small_server(within=1.0, most=100) as server, contextlib.ExitStack() as stack:
+        stream = stack.enter_context(Stream(f"http://127.0.0.1:{server.port}", "good"))
+        for _ in range(10):
+            one = stack.enter_context(contextlib.closing(sockets.socket()))
+            one.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+            one.connect(("127.0.0.1", server.port))
+            one.sendall(many)
+        time.sleep(0.1)
+        assert len(server.server_state.connections) == 11
+        until = time.monotonic() + 10
+        while len(server.server_state.connections) > 1 and time.monotonic() < until:
+            time.sleep(0.05)
+        assert len(server.server_state.connections) == 1 and status(server.port) == b"200"
+        assert stream.step(np.arange(5.0))["frame"] == 1
+
+
+class OneSocket:
+    """A WebSocket as the web server keeps it."""
+
+    def __init__(self, closing: bool) -> None:
+        self.transport, self.closing, self.is_cut = self, closing, False
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def abort(self) -> None:
+        self.is_cut = True
+
+
+def test_a_closed_socket_that_is_not_read_is_cut_after_a_while() -> None:
+    """Closing waits until all is sent; an open socket may be silent as long as it likes."""
+    closed, opened = OneSocket(True), OneSocket(False)
+    silent = Silent({closed, opened}, 10.0)
+    assert [silent.close_late(now) for now in (0.0, 9.0, 10.0)] == [0, 0, 1]
+    assert closed.is_cut and not opened.is_cut
+
+
+def test_more_connections_than_descriptors_allow_are_closed_at_once() -> None:
+    """Up to fifty too many wait for their 503; what is above is not kept."""
+    with small_server(within=60.0, most=12) as server, contextlib.ExitStack() as stack:
+        for _ in range(200):
+            stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=10))
+        until = time.monotonic() + 10
+        while len(server.server_state.connections) != 62 and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(0.1)
+        assert len(server.server_state.connections) == 62
 
 
 def test_bodies_that_stall_are_refused_and_room_returns(monkeypatch: pytest.MonkeyPatch) -> None:
