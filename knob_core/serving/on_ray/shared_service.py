@@ -18,7 +18,7 @@ from knob_core.serving.knob_control import Change, Conflict, table_from_json
 from knob_core.serving.messages import KnobChange, KnobState, StreamInfo
 from knob_core.serving.on_ray.metrics_join import joined
 from knob_core.serving.stream_files import StreamFiles
-from knob_core.serving.web.service import Service
+from knob_core.serving.web.service import Service, listed
 
 FAILED = (RayError, RayServeException)
 ERRORS: dict[int, type[Exception]] = {400: ValueError, 404: LookupError, 409: Conflict, 503: Full}
@@ -87,7 +87,7 @@ class SharedService(Service):
     async def change_knobs(self, change: Change, by: str) -> KnobState:
         return _checked(await self._ask("change", change.to_json(), by))["knobs"]
 
-    async def listing(self) -> list[StreamInfo]:
+    async def listing_text(self) -> bytes:
         """Of all replicas; a stream that has moved is listed where it was last."""
         found: dict[str, StreamInfo] = {}
         for report in (await self._ask("reports")).values():
@@ -95,7 +95,7 @@ class SharedService(Service):
                 other = found.get(info["stream"])
                 if other is None or (info["connected"], -info["idle"]) > (other["connected"], -other["idle"]):
                     found[info["stream"]] = info
-        return [found[id] for id in sorted(found)]
+        return await asyncio.to_thread(listed, [found[id] for id in sorted(found)])
 
     async def metrics_text(self) -> bytes:
         return joined({name: report["metrics"] for name, report in (await self._ask("reports")).items()})

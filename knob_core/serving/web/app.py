@@ -62,6 +62,7 @@ def build(service: Service) -> Starlette:
             await asyncio.to_thread(service.drain)
             service.pictures.close()
             service.lists.close()
+            service.listing.close()
 
     errors: Any = dict.fromkeys((404, 405), _problem)
     app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=errors)

@@ -54,7 +54,7 @@ async def about(request: Request, service: Service, caller: Caller) -> Response:
 
 
 async def streams(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse({"streams": await service.listing()})
+    return Response(await service.listing_text(), media_type="application/json")
 
 
 async def stream(request: Request, service: Service, caller: Caller) -> Response:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from services import running
 
 from knob_core import wrap
+from knob_core.client import Service as Client
 from knob_core.serving.engine import Engine
 from knob_core.serving.served_stream import HISTORY, NAMES, Ring
+from knob_core.serving.web.one_for_all import OneForAll
 from knob_core.serving.web.service import Service
 
 
@@ -41,5 +47,45 @@ def test_streams_are_listed_beside_the_event_loop(monkeypatch: pytest.MonkeyPatc
         return []
 
     monkeypatch.setattr(service.engine, "listing", listing)
-    asyncio.run(service.listing())
+    assert asyncio.run(service.listing_text()) == b'{"streams":[]}'
     assert threads != [threading.current_thread()]
+
+
+def test_who_asks_for_the_streams_while_others_wait_gets_the_same_list() -> None:
+    """Each is made after it was asked for, and one at a time, with a rest that is longer than it took."""
+    spans: list[tuple[float, float]] = []
+
+    def make() -> bytes:
+        began, used = time.monotonic(), time.thread_time()
+        while time.thread_time() - used < 0.02:
+            pass
+        spans.append((began, time.monotonic()))
+        return b"%d" % len(spans)
+
+    async def ask() -> list[bytes]:
+        shared = OneForAll(make)
+        first = asyncio.create_task(shared.get())
+        await asyncio.sleep(0.01)  # it is being made
+        others = [asyncio.create_task(shared.get()) for _ in range(20)]
+        await asyncio.sleep(0.01)
+        others[0].cancel()
+        return [await first, *await asyncio.gather(*others[1:]), await shared.get()]
+
+    assert asyncio.run(ask()) == [b"1", *19 * [b"2"], b"3"]
+    assert all(later[0] - earlier[1] > 0.07 for earlier, later in itertools.pairwise(spans))
+
+
+def test_many_who_ask_at_once_cost_as_much_as_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running() as service, ThreadPoolExecutor(20) as threads:
+        Client(service.url).step_many([{"stream": "a", "logits": [0.0, 1.0]}])
+        made: list[None] = []
+        real = service.engine.listing
+
+        def slow() -> Any:
+            made.append(None)
+            time.sleep(0.2)
+            return real()
+
+        monkeypatch.setattr(service.engine, "listing", slow)
+        found = list(threads.map(lambda _: Client(service.url).streams()[0]["frames"], range(20)))
+        assert found == [1] * 20 and len(made) <= 3
