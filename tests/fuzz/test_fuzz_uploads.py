@@ -69,3 +69,28 @@ def test_a_file_can_be_made_again_from_its_number() -> None:
     name, content = all_samples()["npz"]
     one, same = (spoiled(random.Random("1-5"), name, content, [content]) for _ in range(2))
     assert one == same != content
+
+
+def test_a_process_that_ends_in_a_file_is_judged_and_the_next_one_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Newlines are all alike in a process's text: the file was not found, and the run stopped there."""
+    from tests.fuzz import uploads
+
+    ends = [
+        (-14, "", "file: 0 a.png\nfile: 1 a.mkv\nodd words\n"),
+        (-11, "", "file: 2 a.png\n"),
+        (0, f"{uploads.DONE} 2", ""),
+    ]
+    asked = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command[command.index("--first") + 1])
+        return subprocess.CompletedProcess(command, *ends.pop(0))
+
+    monkeypatch.setattr(uploads.subprocess, "run", run)
+    assert uploads.main(["--count", "5", "--seed", "3"]) == 1
+    said = capsys.readouterr().out
+    assert asked == ["0", "2", "3"] and "contained: -14 --seed 3 --only 1 (a.mkv)\n\nodd words" in said
+    assert "escape: -11 --seed 3 --only 2 (a.png)" in said
+    assert said.endswith("5 files, 1 escapes, 1 ends of a process that the app has for such files\n")

@@ -38,7 +38,7 @@ FREE, FREE_TEXT = 12_000_000, 60_000_000  # bytes that any file may take; a text
 TIMES, DECODED_TIMES = 3, 7  # of its own bytes and of those that it is decoded to: WebP has five copies
 OURS = re.compile(rf"{re.escape(str(ROOT))}|site-packages|Traceback|<_io| at 0x|/usr/|/tmp/|/home/|/root/")
 STATUS = Path("/proc/self/status")
-DONE = "files in this process:"
+DONE, BEGUN = "files in this process:", "file:"
 FILM_WORDS = "more memory than a video may take"  # the app decodes videos in a process with a limit as here
 MEMORY_WORDS = ("more memory than", "allocate memory", "out of memory", "malloc")
 
@@ -128,7 +128,7 @@ def inside(seed: int, first: int, count: int, seconds: float) -> None:
     seen: collections.Counter[tuple[str, str]] = collections.Counter()
     for number in range(first, first + count):
         kind, name, content = made(seed, number, samples)
-        print(f"\r{number} {name}", end="\n", file=sys.stderr, flush=True)
+        print(f"{BEGUN} {number} {name}", file=sys.stderr, flush=True)
         signal.alarm(3 * SECONDS)
         how, wrong = fault(name, content)
         signal.alarm(0)
@@ -140,6 +140,12 @@ def inside(seed: int, first: int, count: int, seconds: float) -> None:
     for kind in sorted(samples):
         print(f"{kind:18s} {seen[kind, 'read']:7d} read {seen[kind, 'refused']:7d} refused")
     print(DONE, sum(seen.values()), flush=True)
+
+
+def last_begun(log: str) -> tuple[int, str, str]:
+    """(number, name) of the file that a process had begun last, and what it said after that; -1 for none."""
+    begun = list(re.finditer(rf"^{BEGUN} (\d+) (.*)$", log, re.MULTILINE))
+    return (int(begun[-1][1]), begun[-1][2], log[begun[-1].end() :]) if begun else (-1, "", log)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -164,15 +170,14 @@ def main(arguments: list[str] | None = None) -> int:
         files += (whole := int((done.stdout.rpartition(DONE)[2] or "0").strip()) if DONE in done.stdout else 0)
         if whole:
             break
-        number, _, said = done.stderr.rpartition("\r")[2].partition(" ")
-        name, _, said = said.partition("\n")
+        number, name, said = last_begun(done.stderr)
         apart = name.endswith((".parquet", *video.CONTAINERS)) and done.returncode < 0
         contained, escapes = contained + apart, escapes + (not apart)
         print(f"{'contained' if apart else 'escape'}: {done.returncode} --seed {given.seed} --only {number} ({name})")
         print(said[-2000:])
-        if not number.isdecimal():
+        if number < first:  # it ended before its first file
             break
-        files, left, first = files + int(number) + 1 - first, left - (int(number) + 1 - first), int(number) + 1
+        files, left, first = files + number + 1 - first, left - (number + 1 - first), number + 1
     print(f"{files} files, {escapes} escapes, {contained} ends of a process that the app has for such files")
     return 1 if escapes else 0
 
