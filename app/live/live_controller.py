@@ -107,6 +107,10 @@ class LiveController:
             self.problem = "Your token may watch, and not turn: the service's operator token turns."
             self._follow()
             return
+        if self.watched.lost:  # to ask all the same would take until the request's deadline
+            self.problem = f"Not turned: {self.watched.problem}."
+            self._follow()
+            return
         self.before = self.before or self.revision
         group, stream = self.scope.group or None, self.scope.stream or None
         self._ask(lambda service: service.turn(group=group, stream=stream, **changes))

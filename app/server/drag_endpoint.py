@@ -43,9 +43,10 @@ RETRY = 0.002  # seconds between two looks whether a session's last answer is ma
 
 # One worker for each: two that compute at once take twice as long, and keep the server's event loop waiting.
 _quick, _slow = (ThreadPoolExecutor(1, f"knob-answer-{speed}") for speed in ("quick", "slow"))
-_waiting = ThreadPoolExecutor(
-    8, "knob-answer-waiting"
-)  # for answers that ask another server: they wait, and compute little
+MOST_WAITING = 8  # answers at a time that ask the same other server: they wait, and compute little
+_waiting: WeakValueDictionary[str, ThreadPoolExecutor] = (
+    WeakValueDictionary()
+)  # by that server's address; each lives as long as an endpoint that asks it
 _endpoints: WeakValueDictionary[str, DragEndpoint] = (
     WeakValueDictionary()
 )  # by token; each lives as long as its session
@@ -103,7 +104,8 @@ class DragEndpoint:
         self.token = secrets.token_urlsafe(24)
         self.answers = 0
         self.reply: Reply | None = None
-        self.asks_elsewhere = False  # the reply may wait for another server: nobody else's answer may wait behind it
+        self.asks = ""  # address of another server that the reply may wait for: only its own askers wait behind it
+        self._askers: ThreadPoolExecutor | None = None
         self._server_ms = 0.0
         self._slow_until = 0.0
         self._lock = lock or AnswerLock()
@@ -122,7 +124,9 @@ class DragEndpoint:
     async def answer_text(self, request: Mapping[str, Any]) -> str:
         """The same as JSON, made by a worker; waits for the session's last one without a thread."""
         await self._lock.acquire_in_event_loop()
-        worker = _waiting if self.asks_elsewhere else _slow if time.monotonic() < self._slow_until else _quick
+        worker = _slow if time.monotonic() < self._slow_until else _quick
+        if self.asks:
+            worker = self._askers = _askers_of(self.asks)
         # shielded: a job that was cancelled before it began would never release the lock
         return await asyncio.shield(asyncio.wrap_future(worker.submit(self._make, request, _as_json)))
 
@@ -140,6 +144,14 @@ class DragEndpoint:
             if self._server_ms >= SLOW:
                 self._slow_until = max(self._slow_until, time.monotonic() + WARY * took)
             self._lock.release(took)
+
+
+def _askers_of(address: str) -> ThreadPoolExecutor:
+    """The workers of all answers that ask this server."""
+    found = _waiting.get(address)
+    if found is None:
+        found = _waiting[address] = ThreadPoolExecutor(MOST_WAITING, "knob-answer-waiting")
+    return found
 
 
 def _as_json(made: dict[str, Any]) -> str:

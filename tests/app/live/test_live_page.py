@@ -160,6 +160,18 @@ def test_a_lost_service_shows_nothing_under_another_streams_name(own: LiveContro
     assert numbers == {"–"}
 
 
+def test_a_service_that_is_lost_is_not_asked_to_turn(own: LiveController, service: MadeUpService) -> None:
+    """Each turn waited for three seconds, although the page said that nobody answers."""
+    service.down = True
+    own.refresh()
+    turn(own)
+    assert own.problem == "Not turned: does not answer." and not service.turned
+    service.down = False
+    own.refresh()
+    turn(own)
+    assert not own.problem and service.turned == [(None, None)]
+
+
 @pytest.mark.slow
 def test_the_address_keeps_the_consoles_setting(own: LiveController) -> None:
     at = opened(own, z="0.5", w="1.5")

@@ -364,24 +364,34 @@ def test_slow_sessions_take_turns() -> None:
     assert order.count("modest") == 5
 
 
-def test_a_reply_that_waits_for_another_server_holds_up_nobody() -> None:
-    """The Live page asks its service in a reply; one that hung stopped every other visitor's dials."""
-    hung, waits = threading.Event(), opened()
+def test_replies_that_wait_for_another_server_hold_up_nobody_else() -> None:
+    """The Live page asks its service in a reply; one that hung stopped all dials, then those at other services."""
+    hung, other, quick = threading.Event(), opened(), opened()
+    waiting = [opened() for _ in range(drag_endpoint.MOST_WAITING + 4)]
 
     def wait(*_: Any) -> dict[str, Any]:
         assert hung.wait(60)
         return {}
 
-    waits.reply, waits.asks_elsewhere = wait, True
+    for one in waiting:
+        one.reply, one.asks = wait, "http://hung"
+    other.asks = "http://other"
 
-    async def both() -> dict[str, Any]:
+    async def all_of_them() -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(waits.answer_text, {})
+            for one in waiting:
+                tasks.start_soon(one.answer_text, {})
             await anyio.sleep(0.05)
             try:
-                with anyio.fail_after(20):
-                    return json.loads(await opened().answer_text({"controls": CONTROLS}))
+                for one in (quick, other):
+                    with anyio.fail_after(20):
+                        assert json.loads(await one.answer_text({"controls": CONTROLS}))["answer"] == 1
             finally:
                 hung.set()
 
-    assert anyio.run(both)["request"] == {"controls": CONTROLS}
+    anyio.run(all_of_them)
+    assert all(one.answers == 1 for one in waiting)
+    assert set(drag_endpoint._waiting) == {"http://hung", "http://other"}
+    waiting.clear()
+    del one
+    assert set(drag_endpoint._waiting) == {"http://other"}  # its workers go with the last who asks there
