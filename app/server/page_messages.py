@@ -29,7 +29,10 @@ BYTES = 20_000  # of a message that cost a share
 LARGE = 100_000  # bytes of a message that is parsed alone: parsed, it may take 30 times as much memory
 REST = 4.0  # times as long as that took, in which no other large message of any visitor is parsed
 WHOLE_PAGE = 10.0  # shares of a run of the whole page: each one has a thread, and the last one's may still be busy
-UNUSED = ("load_git_info",)  # starts processes in the event loop, and tells the names of files
+UNUSED = (
+    "load_git_info",  # starts processes in the event loop, and tells the names of files
+    "clear_cache",  # of all visitors, whose pages then wait; only developers have a menu for it
+)
 
 
 class PageMessages:

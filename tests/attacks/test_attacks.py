@@ -76,23 +76,6 @@ def test_nothing_of_a_session_is_left_when_it_is_over(app: Served) -> None:
         time.sleep(1)
 
 
-def test_a_visitor_who_clears_the_cache_takes_nothing_from_others(app: Served) -> None:
-    """Every page may ask Streamlit for that; sessions, jobs and tokens are in no cache."""
-
-    async def visit() -> None:
-        async with Visitor(app.url) as honest, Visitor(app.url) as hostile:
-            line = await honest.line()
-            for _ in range(3):
-                message = BackMsg()
-                message.clear_cache = True
-                await hostile.send(message)
-                await honest.drag(line, 1)
-            await honest.run()
-            assert not honest.shown("exception")
-
-    asyncio.run(visit())
-
-
 def test_a_flood_through_streamlit_waits_for_others(app: Served) -> None:
     """A few kilobytes of runs kept the server from everybody for minutes, hundreds of files took all its threads."""
 

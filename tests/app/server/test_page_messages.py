@@ -111,6 +111,7 @@ def test_a_stream_of_as_many_pictures_as_are_taken_passes() -> None:
     "sent",
     [
         simple("load_git_info"),
+        simple("clear_cache"),
         run(files=2, same=True),
         run(files=MOST_FILES + 1),
         run(report=json.dumps([[]] * 40_000)),
@@ -121,6 +122,7 @@ def test_a_stream_of_as_many_pictures_as_are_taken_passes() -> None:
     ],
     ids=[
         "git",
+        "cache",
         "one file twice",
         "too many files",
         "a giant report",
