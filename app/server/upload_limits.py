@@ -64,9 +64,8 @@ class UploadLimits:
         else:
             refusal = self.refusal(session, int(length))
         if refusal is not None:
-            while (await receive()).get("more_body", False):
-                pass  # thrown away: a browser that is cut off while it sends does not read why
-            await PlainTextResponse(refusal[1], refusal[0])(scope, receive, send)
+            headers = {} if await _is_whole(receive) else {"connection": "close"}
+            await PlainTextResponse(refusal[1], refusal[0], headers)(scope, receive, send)
             return
         watched = _Watched(self, receive)
         self._coming[session] += int(length)
@@ -96,6 +95,16 @@ class UploadLimits:
         """Count bytes that came; whether there is room for them."""
         self._came += length
         return self.has_room(0)
+
+
+async def _is_whole(receive: Receive) -> bool:
+    """Throw a body away, as long as it comes: a browser that is cut off while it sends does not read why."""
+    try:
+        while (await asyncio.wait_for(receive(), SILENT)).get("more_body", False):
+            pass
+    except TimeoutError:
+        return False
+    return True
 
 
 class _Watched:

@@ -105,6 +105,18 @@ def test_a_file_that_is_announced_and_does_not_come_takes_no_room(monkeypatch: p
     assert asyncio.run(visit()) == ([0] * 11, 204)
 
 
+def test_a_refused_file_that_does_not_come_holds_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read to its end, so that a browser reads why; one that had none was waited for without end."""
+    monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
+    monkeypatch.setattr(upload_limits, "SILENT", 0.2)
+
+    async def visit(silent: float) -> int:
+        refused = taken(UploadLimits(takes_all), asgi("me", "i" * 101), [b"0123"], silent)
+        return await asyncio.wait_for(refused, 10)
+
+    assert [asyncio.run(visit(silent)) for silent in (0.0, 60.0)] == [400, 400]
+
+
 def test_what_comes_beyond_the_room_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many may be announced while there is still room for each."""
     monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
