@@ -12,8 +12,12 @@ import re
 from knob_core.assets import ROOT
 
 WORD_JOINER = "\u2060"
-# The folders of an absolute path, up to the file's name
-FOLDERS = re.compile(r"(?<![\w.:/\\])(?:/|[A-Za-z]:\\)(?:[^\s/\\'\",;]+[/\\])+")
+# The folders of an absolute path, up to the file's name; in quotes, as Python's own errors have it, also with blanks
+START = r"(?:/|[A-Za-z]:\\)"
+FOLDERS = re.compile(
+    rf"(?<='){START}[^']*[/\\]|(?<=\"){START}[^\"]*[/\\]"
+    rf"|(?<![\w.:/\\]){START}(?:[^\s/\\'\",;]+[/\\])+"
+)
 
 
 def clamp(value: object, bounds: tuple[float, float], otherwise: float) -> float:
