@@ -7,11 +7,13 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import browser as real
 import pytest
 from pages import opened
+from websockets.sync.client import connect
 
 pytestmark = pytest.mark.browser
 NGINX = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
@@ -63,3 +65,10 @@ def test_another_page_opens_too(behind: str, chrome: Any) -> None:
         page.locator('[data-testid="stRadio"] label').nth(1).click()
         page.get_by_role("button", name="That is my prediction").click()
         page.locator(".figure-sheet[data-updates]").wait_for()
+
+
+def test_a_class_behind_one_address_has_room(behind: str) -> None:
+    """Thirty visitors have sixty sockets; those above fifty were refused with 503."""
+    with ExitStack() as sockets:
+        for path in ["/_stcore/stream", "/knob-drag"] * 30:
+            sockets.enter_context(connect(behind.replace("http", "ws") + path))
