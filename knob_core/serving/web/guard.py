@@ -12,17 +12,13 @@ from starlette.responses import JSONResponse, Response
 from knob_core.serving.access import Access, Caller
 from knob_core.serving.engine import Full, Refusal
 from knob_core.serving.knob_control import Conflict
+from knob_core.serving.unfinished import Unfinished
 from knob_core.serving.web.service import Service
 
 STATUS = {"bad_frame": 400, "order": 409, "full": 503, "rate": 429, "model": 500}
 HEADERS = {408: {"Connection": "close"}, 429: {"Retry-After": "1"}, 503: {"Retry-After": "1"}}
 TOKEN_PROTOCOL = "token."  # a browser's WebSocket has no headers: the token is offered as a subprotocol
 log = logging.getLogger(__name__)
-
-BODY_WITHIN = 10.0  # s for a body, and for a pause in it
-SLOWEST = 100_000.0  # bytes of a body that give it a second more
-MOST_UNFINISHED = 64_000_000  # bytes that the service holds of bodies which are not whole yet
-SMALL = 65_536  # bytes of a body that are taken all the same; uvicorn reads as many ahead
 
 Endpoint = Callable[[Request, Service, Caller], Awaitable[Response]]
 
@@ -99,22 +95,21 @@ def status_of(error: Exception) -> int:
 
 async def body(request: Request, most: int) -> bytes:
     """The whole body, refused as soon as it is too large or too slow, or others' unfinished ones are too many."""
-    service: Service = request.app.state.service
     whole = bytearray()
     clock = asyncio.get_running_loop().time
-    began = clock()
+    unfinished = Unfinished(clock())
     try:
-        async with asyncio.timeout(BODY_WITHIN) as deadline:
+        async with asyncio.timeout_at(unfinished.due(clock())) as deadline:
             async for part in request.stream():
                 if len(whole) + len(part) > most:
                     raise TooLarge(f"the body has more than {most:,} bytes, which is the limit")
                 whole += part
-                service.unfinished += len(part)
-                if len(whole) > SMALL and service.unfinished > max(MOST_UNFINISHED, 2 * most):
+                unfinished.hold(len(whole))
+                if unfinished.is_too_much(most):
                     raise Full("too many large requests are on their way already, try again")
-                deadline.reschedule(BODY_WITHIN + min(clock(), began + len(whole) / SLOWEST))
+                deadline.reschedule(unfinished.due(clock()))
     except TimeoutError:
         raise TooSlow(f"{len(whole):,} bytes of the body came in time, and then no more") from None
     finally:
-        service.unfinished -= len(whole)
+        unfinished.hold(0)
     return bytes(whole)

@@ -41,7 +41,6 @@ class Service:
     metrics: Metrics | None = None
     ready: bool = False
     draining: bool = False
-    unfinished: int = 0  # bytes of requests whose bodies are not whole yet
 
     def start(self) -> None:
         """Load what was saved, and begin to answer."""

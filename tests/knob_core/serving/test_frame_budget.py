@@ -6,6 +6,7 @@ import contextlib
 import json
 import socket as sockets
 import struct
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ from websockets.sync.client import connect
 from knob_core import wrap
 from knob_core.client import Stream
 from knob_core.runtime import KnobStream
-from knob_core.serving import frame_budget
+from knob_core.serving import frame_budget, unfinished
 
 TEXT, BINARY, CONTINUED, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
 
@@ -104,3 +105,60 @@ def test_keep_alive_and_ordinary_fragments_pass() -> None:
             large = " " * 4000 + text
             socket.send([large[k : k + 100] for k in range(0, len(large), 100)])  # forty fragments
             assert json.loads(socket.recv(20))["frame"] == 21
+
+
+def part(size: int, came: int, last: bool = True) -> bytes:
+    """The beginning of a binary frame that is as large as said."""
+    return struct.pack(">BBQ", 0x80 * last | BINARY, 0xFF, size) + b"\0\0\0\0" + bytes(came)
+
+
+@pytest.mark.parametrize("begun", [part(100_000, 50_000), part(50_000, 50_000, last=False)], ids=["frame", "fragment"])
+def test_a_message_that_is_not_whole_in_time_is_closed(begun: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pings do not lengthen its time; a socket that says nothing but pings may stay."""
+    monkeypatch.setattr(unfinished, "WITHIN", 0.5)
+    with running() as service, raw(service, "bad") as socket, raw(service, "quiet") as quiet:
+        for _ in range(3):
+            quiet.sendall(frame(PING))
+            time.sleep(0.25)
+        socket.sendall(begun)
+        for _ in range(2 if begun[0] & 0x80 == 0 else 0):
+            time.sleep(0.2)
+            socket.sendall(frame(PING))
+        assert struct.pack(">H", 1008) + b"50,000 bytes of a message came in time, and then no more" in said(socket)
+        quiet.sendall(frame(TEXT))
+        received = b""
+        while b'"refused"' not in received:
+            received += quiet.recv(10_000)
+    assert unfinished.Unfinished.in_all == 0
+
+
+def test_a_message_that_comes_slowly_but_steadily_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unfinished, "WITHIN", 0.5)
+    monkeypatch.setattr(unfinished, "SLOWEST", 10.0)
+    text = json.dumps({"type": "logits", "logits": [0.0, 1.0, 2.0, 3.0, 4.0]}).encode()
+    with running() as service, raw(service, "slow") as socket:
+        whole = frame(TEXT, text)
+        for k in range(0, len(whole), 10):
+            socket.sendall(whole[k : k + 10])
+            time.sleep(0.15)
+        assert b'"answer"' in socket.recv(10_000)
+
+
+def test_unfinished_messages_are_bounded_in_all_and_small_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unfinished, "MOST", 0)
+    size = 1_980_000
+    with running() as service, contextlib.ExitStack() as stack:
+        for id in ("a", "b"):
+            stack.enter_context(raw(service, id)).sendall(part(size, size - 1))
+        until = time.monotonic() + 10
+        held = 2 * (size - 1)
+        while unfinished.Unfinished.in_all < held and time.monotonic() < until:
+            time.sleep(0.01)
+        third = stack.enter_context(raw(service, "c"))
+        with contextlib.suppress(ConnectionError):
+            third.sendall(part(size, size - 1))
+        assert struct.pack(">H", 1013) + b"too many large messages are on their way already" in said(third)
+        good = stack.enter_context(Stream(service.url, "good"))
+        assert [good.step(np.arange(5.0))["frame"] for _ in range(3)] == [1, 2, 3]
+        assert unfinished.Unfinished.in_all == held
+    assert unfinished.Unfinished.in_all == 0

@@ -34,11 +34,12 @@ from websockets.sync.client import connect
 from knob_core import wrap
 from knob_core.client import Service, ServiceError, Stream
 from knob_core.runtime import KnobStream
+from knob_core.serving import unfinished
 from knob_core.serving.engine import Engine, Limits
 from knob_core.serving.frame_budget import FrameBudget
 from knob_core.serving.messages import pack
 from knob_core.serving.serve_command import draining_server
-from knob_core.serving.web import frame_lists, guard, one_at_a_time, openapi
+from knob_core.serving.web import frame_lists, one_at_a_time, openapi
 from knob_core.serving.web import service as web_service
 from knob_core.serving.web.app import build
 from knob_core.serving.web.connections import BoundedConnection
@@ -527,7 +528,7 @@ def test_more_connections_than_descriptors_allow_are_closed_at_once() -> None:
 
 
 def test_bodies_that_stall_are_refused_and_room_returns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "BODY_WITHIN", 1.0)
+    monkeypatch.setattr(unfinished, "WITHIN", 1.0)
     with small_server(within=60.0, most=12) as server, contextlib.ExitStack() as stack:
         stalled = [
             stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=20)) for _ in range(12)
@@ -540,8 +541,8 @@ def test_bodies_that_stall_are_refused_and_room_returns(monkeypatch: pytest.Monk
 
 
 def test_a_body_that_comes_slowly_but_steadily_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "BODY_WITHIN", 2.0)
-    monkeypatch.setattr(guard, "SLOWEST", 10.0)
+    monkeypatch.setattr(unfinished, "WITHIN", 2.0)
+    monkeypatch.setattr(unfinished, "SLOWEST", 10.0)
     content = json.dumps({"frames": [{"stream": "a", "logits": [0, 1, 2, 3, 4]}]}).encode().ljust(100)
     with small_server(within=60.0, most=12) as server, contextlib.ExitStack() as stack:
         one = stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=20))
@@ -553,19 +554,19 @@ def test_a_body_that_comes_slowly_but_steadily_is_taken(monkeypatch: pytest.Monk
 
 
 def test_unfinished_bodies_are_bounded_in_all_and_small_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "MOST_UNFINISHED", 0)
+    monkeypatch.setattr(unfinished, "MOST", 0)
     most = frame_lists.MOST_LOGITS
     with small_server(within=60.0, most=20) as server, contextlib.ExitStack() as stack:
         for _ in range(2):
             half = stack.enter_context(sockets.create_connection(("127.0.0.1", server.port), timeout=20))
             half.sendall(HEAD % most + b" " * (most - 1))
         until = time.monotonic() + 20
-        while server.service.unfinished < 2 * most - 2 and time.monotonic() < until:
+        while unfinished.Unfinished.in_all < 2 * most - 2 and time.monotonic() < until:
             time.sleep(0.01)
         assert status(server.port, HEAD % most + b" " * (most - 1)) == b"503"
         small = b'{"frames": [{"stream": "a", "logits": [0, 1, 2, 3, 4]}]}'
         assert status(server.port, HEAD % len(small) + small) == b"200"
-    assert server.service.unfinished == 0
+    assert unfinished.Unfinished.in_all == 0
 
 
 def test_more_streams_than_the_capacity_are_refused() -> None:
