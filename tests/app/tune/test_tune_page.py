@@ -241,7 +241,7 @@ def test_a_cancelled_map_stays_as_it_is_and_keeps_no_stream(endless: None) -> No
     branches = change_branches.made_up(3, 60, 4)
     given = Uploaded(branches.z_static, branches.z_static, None, np.asarray(branches.labels), None, tuple("abcd"))
     at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.session_state["own_stream"], _ = uploaded_stream.of_logits("mine", "mine.npz", given)
+    at.session_state["own_stream"], _ = uploaded_stream.of_logits("cancelled", "mine.npz", given)
     at.session_state["last_stream"] = "own"
     job = at.run().session_state["tune_job"]
     assert job.key.streams and not job.over
