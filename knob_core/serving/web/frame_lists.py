@@ -1,7 +1,8 @@
 """`POST /v1/frames`: frames of many streams in one request.
 
-JSON holds the interpreter while it is parsed, so how much of it is taken follows from what a client needs: a batch of
-64 camera pictures of 80 KB in base64, or 1000 frames of ten logits.
+JSON holds the interpreter while it is parsed or written, so how much of it is taken follows from what a client needs:
+a batch of 64 camera pictures of 80 KB in base64, or 1000 frames of ten logits; in the answer, a thousand probabilities
+for each of 100 frames.
 """
 
 from __future__ import annotations
@@ -9,21 +10,24 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import time
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from knob_core.serving import decode
 from knob_core.serving.access import Caller
 from knob_core.serving.engine import Full, Refusal
-from knob_core.serving.messages import Frame, Header, Reply, checked_header, parsed, require_id
+from knob_core.serving.messages import Frame, Header, Reply, as_text, checked_header, parsed, require_id
 from knob_core.serving.web.guard import body
 from knob_core.serving.web.service import INLINE, Service
 
 ANSWER_WITHIN = 30.0  # s
 MOST_FRAMES = 1000  # of one request
 MOST_COMMAS = 50_000  # of one request: about as many numbers
+MOST_PROBABILITIES = 100_000  # of one answer
+WRITING = 0.002  # s of writing an answer before others' turn
 MOST_LOGITS = 1_000_000  # bytes of a request to a service that takes no pictures
 PICTURES = 4  # of the largest size that a request may hold the bytes of
 AT_ONCE = 32  # frames that are taken before others' are
@@ -37,8 +41,10 @@ async def many_frames(request: Request, service: Service, caller: Caller) -> Res
         entries, listed = read(content, service.max_frame)
     else:
         entries, listed = await service.lists.run(read, content, service.max_frame)
+    require_short_answer(listed, service.engine.stepper.backbone.num_classes)
     elsewhere = await service.step_elsewhere(entries)
-    return JSONResponse({"answers": await stepped(service, listed) if elsewhere is None else elsewhere})
+    answers = await stepped(service, listed) if elsewhere is None else elsewhere
+    return Response(await written(answers), media_type="application/json")
 
 
 def most_bytes(service: Service) -> int:
@@ -55,6 +61,32 @@ def read(content: bytes, max_frame: int) -> tuple[list[Any], list[Listed]]:
     if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_FRAMES:
         raise ValueError(f"frames is expected to be a list of 1 to {MOST_FRAMES} objects")
     return entries, [_listed(entry, max_frame) for entry in entries]
+
+
+def require_short_answer(listed: list[Listed], classes: int | None) -> None:
+    """Refuse frames whose probabilities are too many for one answer; `classes` of a picture are those of the model."""
+    count = 0
+    for _, _, given in listed:
+        if not isinstance(given, Frame):
+            count += (classes or 0) if given[0].get("probabilities") else 0
+        elif given.probabilities and given.content is not None:
+            count += len(given.content)
+    if count > MOST_PROBABILITIES:
+        raise ValueError(
+            f"the answer would have {count:,} probabilities, expected at most {MOST_PROBABILITIES:,}: "
+            "send fewer frames at once, or ask for the probabilities of fewer"
+        )
+
+
+async def written(answers: list[Any]) -> bytes:
+    """As JSON. A thousand probabilities take a millisecond, so others' turns come in between."""
+    texts, until = [], time.monotonic() + WRITING
+    for answer in answers:
+        texts.append(as_text(answer))
+        if time.monotonic() > until:
+            await asyncio.sleep(0)
+            until = time.monotonic() + WRITING
+    return f'{{"answers":[{",".join(texts)}]}}'.encode()
 
 
 async def step_here(service: Service, entries: list[Any]) -> list[Any]:

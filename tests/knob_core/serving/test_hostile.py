@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import io
 import itertools
@@ -329,6 +330,39 @@ def test_a_full_list_of_honest_frames_is_taken() -> None:
         replies = Service(service.url).step_many(frames)
         assert [reply["type"] for reply in replies] == ["answer"] * 1000
         assert [reply["frame"] for reply in replies[::250]] == [1, 2, 3, 4]  # type: ignore[typeddict-item]
+
+
+def test_an_answer_with_more_probabilities_than_a_client_needs_is_refused_before_any_frame_is_taken() -> None:
+    source = wrap.classifier(lambda frames: np.zeros((len(frames), 1000)))
+    source.num_classes = 1000
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(file, "PNG")
+    picture = base64.b64encode(file.getvalue()).decode()
+    frames: list[dict[str, Any]] = [{"stream": f"s{k}", "picture": picture, "probabilities": True} for k in range(101)]
+    with running(Engine(source, limits=Limits(rate=1e9), name="thousand")) as service:
+        assert post(service, "/v1/frames", json.dumps({"frames": frames}).encode()) == (
+            400, "the answer would have 101,000 probabilities, expected at most 100,000: send fewer frames at once, or "
+            "ask for the probabilities of fewer",
+        )  # fmt: skip
+        assert not service.engine.streams
+        frames[7]["probabilities"] = False
+        replies: list[Any] = Service(service.url).step_many(frames)
+        assert [len(reply.get("probabilities", ())) for reply in replies[6:9]] == [1000, 0, 1000]
+
+
+def test_others_have_their_turn_while_an_answer_is_written() -> None:
+    answers = [{"probabilities": np.random.default_rng(k).random(1000).tolist()} for k in range(300)]
+
+    async def turns() -> int:
+        count = 0
+        writing = asyncio.create_task(frame_lists.written(answers))
+        while not writing.done():
+            await asyncio.sleep(0)
+            count += 1
+        assert json.loads(await writing) == {"answers": answers}
+        return count
+
+    assert asyncio.run(turns()) > 20
 
 
 def test_a_frame_in_json_has_room_for_the_models_logits_and_no_more() -> None:
