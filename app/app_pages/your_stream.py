@@ -19,7 +19,7 @@ from app.server.background_jobs import Busy, Job
 from app.server.streamlit_internals import are_given_up, forget_downloads, remove_uploads
 from app.tune import map_job
 from app.widgets import page_layout
-from app.widgets.untrusted import clamp, fault_words
+from app.widgets.untrusted import clamp, escape_markdown, fault_words
 from app.your_stream import fit_job, uploaded_stream
 from app.your_stream.fit_job import FitRequest
 from app.your_stream.uploaded_stream import UploadedStream, short_title
@@ -290,7 +290,7 @@ def display() -> None:
     above, below = st.container(), page_layout.columns("below", [1, 1, 2], gap="medium")
     with below[0]:
         shown = choose_stream(st.session_state["own_stream"])
-        st.caption(" ".join([*st.session_state["own_notes"], WHOSE]))
+        st.caption(" ".join([*map(escape_markdown, st.session_state["own_notes"]), WHOSE]))  # headings, names of files
         st.button("Forget this stream", key="own_forget", on_click=forget, help="Remove your files from memory at once")
     with above:
         fast(shown)

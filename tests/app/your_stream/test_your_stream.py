@@ -321,6 +321,13 @@ def test_a_name_from_an_archive_is_shown_and_not_obeyed():
 
 
 @pytest.mark.slow
+def test_a_heading_in_a_note_is_shown_and_not_obeyed():
+    rows = "\n".join(f"{i},{i % 3}" for i in range(60))
+    at = given(opened(), "a.csv", f"[here](http://evil.example),b\n{rows}\n".encode())
+    assert "only grow" in said(at) and r"\[here\]" in said(at) and "http://" not in said(at)
+
+
+@pytest.mark.slow
 def test_pictures_without_a_model_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(uploaded_stream, "FOLDER", tmp_path)
     at = opened()
