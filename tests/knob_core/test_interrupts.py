@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,9 @@ def run_interrupted(folder: Path, *command: str) -> subprocess.CompletedProcess[
         (folder / f"{name}.py").write_text(INTERRUPT)
     environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
     return subprocess.run(
-        [sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, check=False
-    )
+        [sys.executable, *command], env=environment, cwd=folder, capture_output=True, text=True, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background has none
+    )  # fmt: skip
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
