@@ -93,6 +93,7 @@ def _frames(file: _File, most_frames: int, budget: Budget) -> PictureFrames:
     if kind not in KINDS:
         raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
     budget.check(name)
+    require_size(name, file.size)  # before it is unpacked
     read = read_in_process if kind in video.CONTAINERS else stills.read
     return read(name, kind, file.read(), budget, most_frames)
 
