@@ -182,6 +182,20 @@ def test_a_picture_with_too_many_bytes_is_refused_before_it_is_unpacked(monkeypa
             read_pictures([("a.zip", bytes(content))])
 
 
+def test_names_without_end_are_refused_before_they_are_sorted():
+    """10 MB of them took 680 MB."""
+    name, good = "1a" * 2_000_000 + ".png", "1a" * 498 + ".png"
+    content = saved(Image.new("RGB", (9, 9)), "PNG")
+    tracemalloc.start()
+    for files in ([(name, content)], [("a.png", content), (name, content)]):
+        with pytest.raises(ValueError, match=r"1a\.png has 4,000,004 characters in its name, expected at most 1,000"):
+            read_pictures(files)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3 * len(name)
+    assert read_pictures([("a.zip", zipped({good: content}))]).names == (good,)
+
+
 def test_the_limits_of_pictures_are_those_of_a_machine_of_4_gb():
     assert 4 * limits.MAX_PIXELS <= 4e8 and limits.MAX_RLE_PIXELS < limits.MAX_PIXELS
     assert 16 * 6 * limits.MAX_FILM_PIXELS <= 1e9 < limits.MAX_PROCESS_MEMORY
