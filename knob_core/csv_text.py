@@ -1,8 +1,8 @@
 """CSV text from anybody: one definition for logits, labels and severities.
 
-UTF-8 with or without a byte-order mark; cells between commas, semicolons or tabs, whichever the first line has, in
-quotes where needed; rows of nothing but empty cells are skipped. Split by Python's csv module; `csv_columns` reads
-large tables of numbers with the same result.
+UTF-8 with or without a byte-order mark; cells between commas, semicolons or tabs, whichever the first line has outside
+quotes (a .tsv file has tabs, if any), in quotes where needed; rows of nothing but empty cells are skipped. Split by
+Python's csv module; `csv_columns` reads large tables of numbers with the same result.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 DELIMITERS = (",", ";", "\t")
+QUOTED = re.compile(rb'"[^"]*"')
 BLANK = b' \t\v\f\n,;"'  # what a row without content consists of
 BLOCK = 1 << 20  # bytes that are decoded at once
+LONGEST = 1 << 17  # characters of a cell, by Python's csv module: a delimiter stands before that
 MOST_QUOTED = 100_000  # delimiters of one line, where quotes may hide some
 
 
@@ -45,7 +48,9 @@ def opened(name: str, content: bytes, check: Callable[[], None] = lambda: None) 
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     start = len(content) - len(content.lstrip(BLANK))
     line = content[content.rfind(b"\n", 0, start) + 1 : content.find(b"\n", start) % (len(content) + 1)]
-    delimiter = next((mark for mark in DELIMITERS if mark.encode() in line), ",")
+    marks = ("\t", *DELIMITERS) if name.lower().endswith(".tsv") else DELIMITERS
+    bare = QUOTED.sub(b"", line[:LONGEST])
+    delimiter = next((mark for mark in marks if mark.encode() in bare), ",")
     return CsvText(name, content, delimiter, check)
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from knob_core.uploads.limits import MAX_BLOCKS, MAX_SCANS, MAX_SEGMENTS
+from knob_core.uploads.limits import MAX_BLOCKS, MAX_EXIF_PARTS, MAX_SCANS, MAX_SEGMENTS
 
 OFTEN = 4096  # blocks between two looks at the clock
 SCAN = b"\xff\xda"  # begins a scan; never part of a JPEG's packed pixels
+EXIF = b"Exif\0\0"  # begins a segment of it, behind the size
 MARKER = re.compile(rb"\xff([^\x00\xff])")  # FF 00 and FF FF are none
 BARE = {0xC8, *range(0xD0, 0xDA), *range(0xF0, 0xFE)}  # without size and data
 PIXELS = (b"IDAT", b"fdAT", b"fcTL")  # of a PNG: any number of them, nothing is kept
@@ -34,6 +35,8 @@ def require_blocks(name: str, kind: str, content: bytes, check: Callable[[], Non
         count += counts
         if count > most:
             raise ValueError(f"{name} has more than {most:,} {what}, expected fewer")
+    if kind == "JPEG":
+        _require_exif(name, content)
 
 
 def _require_scans(name: str, content: bytes) -> None:
@@ -42,14 +45,20 @@ def _require_scans(name: str, content: bytes) -> None:
         raise ValueError(f"{name} has {scans:,} scans, expected at most {MAX_SCANS}")
 
 
-def _segments(content: bytes) -> Iterator[bool]:
-    """True for every segment before the first scan; what is no marker is passed over, as the decoder does."""
+def _require_exif(name: str, content: bytes) -> None:
+    """Refuse a JPEG whose Exif is put together from many parts: it is read when the file is opened."""
+    if (parts := sum(content.startswith(EXIF, at + 2) for at in _segments(content))) > MAX_EXIF_PARTS:
+        raise ValueError(f"{name} has {parts:,} parts of Exif, expected at most {MAX_EXIF_PARTS}")
+
+
+def _segments(content: bytes) -> Iterator[int]:
+    """Where every segment before the first scan has its size; what is no marker is passed over, as the decoder does."""
     at = 2
     while (found := MARKER.search(content, at)) and found[0] != SCAN:
         at = found.end()
+        yield at
         if found[1][0] not in BARE:
             at += max(2, int.from_bytes(content[at : at + 2], "big"))
-        yield True
 
 
 def _chunks(content: bytes) -> Iterator[bool]:
@@ -69,7 +78,7 @@ def _riff(content: bytes) -> Iterator[bool]:
 
 
 WALKS: dict[str, tuple[Callable[[bytes], Iterator[bool]], int, str]] = {
-    "JPEG": (_segments, MAX_SEGMENTS, "segments before its first scan"),
+    "JPEG": (lambda content: (True for _ in _segments(content)), MAX_SEGMENTS, "segments before its first scan"),
     "PNG": (_chunks, MAX_BLOCKS, "chunks besides its pixels"),
     "WEBP": (_riff, MAX_BLOCKS, "chunks"),
 }

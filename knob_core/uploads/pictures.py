@@ -16,7 +16,7 @@ import numpy as np
 from knob_core.uploads import archive, stills, video
 from knob_core.uploads.budget import Budget, only_value_errors
 from knob_core.uploads.labels import UNKNOWN
-from knob_core.uploads.limits import MAX_LABELS_BYTES, MAX_PICTURES, MAX_UNPACKED, require_size, short
+from knob_core.uploads.limits import MAX_LABELS_BYTES, MAX_NAME, MAX_PICTURES, MAX_UNPACKED, require_size, short
 from knob_core.uploads.picture_frames import PictureFrames
 from knob_core.uploads.picture_labels import LABELS, read_labels
 from knob_core.uploads.video_process import read_in_process
@@ -64,6 +64,9 @@ def _files(files: Sequence[tuple[str, bytes]], budget: Budget) -> list[_File]:
 def _read(files: list[_File], classes: Sequence[str], budget: Budget) -> Pictures:
     if sum(file.size for file in files) > MAX_UNPACKED:
         raise ValueError(f"the pictures have more than {MAX_UNPACKED:,} bytes together")
+    longest = max((file.name for file in files), key=len, default="")
+    if len(longest) > MAX_NAME:  # `natural` makes an object of every number in it
+        raise ValueError(f"{short(longest)} has {len(longest):,} characters in its name, expected at most {MAX_NAME:,}")
     tables = [file for file in files if PurePosixPath(file.name).name == LABELS]
     if len(tables) > 1:
         raise ValueError(f"there are {len(tables)} files called {LABELS}, expected one at most")
@@ -93,6 +96,7 @@ def _frames(file: _File, most_frames: int, budget: Budget) -> PictureFrames:
     if kind not in KINDS:
         raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
     budget.check(name)
+    require_size(name, file.size)  # before it is unpacked
     read = read_in_process if kind in video.CONTAINERS else stills.read
     return read(name, kind, file.read(), budget, most_frames)
 

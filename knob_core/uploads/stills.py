@@ -15,7 +15,15 @@ import numpy as np
 from PIL import Image
 
 from knob_core.uploads.budget import Budget, Stopped
-from knob_core.uploads.limits import LARGE_PIXELS, MAX_MOVING_PIXELS, MAX_PIXELS, MAX_RLE_PIXELS, require_size, said
+from knob_core.uploads.limits import (
+    LARGE_PIXELS,
+    MAX_EXIF,
+    MAX_MOVING_PIXELS,
+    MAX_PIXELS,
+    MAX_RLE_PIXELS,
+    require_size,
+    said,
+)
 from knob_core.uploads.picture_blocks import require_blocks
 from knob_core.uploads.picture_frames import PictureFrames, frame_rate
 from knob_core.uploads.picture_sizes import MOVES, require_canvas, require_pixels, webp_size
@@ -117,7 +125,9 @@ def damage_named(name: str, kind: str, most: int = MAX_PIXELS) -> Iterator[None]
 
 
 def upright(picture: Image.Image) -> Image.Image:
-    """The picture as its camera was held; what else its Exif says, good or damaged, does not matter."""
+    """The picture as its camera was held; what else its Exif says, good, damaged or endless, does not matter."""
+    if any(len(picture.info.get(key, "")) > MAX_EXIF for key in ("exif", "Raw profile type exif")):
+        return picture
     try:
         held = picture.getexif().get(ORIENTATION)
     except DAMAGE:

@@ -14,9 +14,11 @@ from knob_core.uploads.stills import SIZE
 
 
 def read_in_process(name: str, kind: str, content: bytes, budget: Budget, most_frames: int) -> PictureFrames:
-    """As `video.read`."""
+    """As `video.read`, one video at a time: how much memory it takes, its own process finds out."""
     require_size(name, len(content))
-    found, body = process.ask(__name__, ("av",), name, content, budget, kind=kind, most_frames=most_frames)
+    with budget.turns():
+        budget.wait_for_turn(name)
+        found, body = process.ask(__name__, ("av",), name, content, budget, kind=kind, most_frames=most_frames)
     return PictureFrames(np.frombuffer(body, np.uint8).reshape(-1, 3, SIZE, SIZE), found["frame_rate"])
 
 

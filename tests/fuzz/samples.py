@@ -14,6 +14,11 @@ from knob_core import settings
 RNG = np.random.default_rng(0)
 Z = RNG.normal(0, 3, (2, 6, 4))
 CLASSES = ("cat", "dog", "owl", "eel")
+EXIF = (
+    b"Exif\0\0MM\0*\0\0\0\x08\0\x02"
+    + struct.pack(">HHIHHHHIII", 0x112, 3, 1, 6, 0, 0x11A, 5, 1, 38, 0)
+    + b"\0\0\0\1" * 2
+)
 
 
 def all_samples() -> dict[str, tuple[str, bytes]]:
@@ -83,7 +88,8 @@ def stills() -> dict[str, tuple[str, bytes]]:
     for kind, picture, options in (
         ("png", still, {}), ("png 16", deep, {}), ("jpg", still, {}), ("jpg progressive", still, {"progressive": True}),
         ("webp", still, {}), ("bmp", still, {}), ("gif", still, {}), ("gif moving", moving[0], film),
-        ("webp moving", moving[0], film), ("png moving", moving[0], film),
+        ("webp moving", moving[0], film), ("png moving", moving[0], film), ("jpg exif", still, {"exif": EXIF}),
+        ("png exif", still, {"exif": EXIF}), ("webp exif", still, {"exif": EXIF}),
     ):  # fmt: skip
         file, ending = io.BytesIO(), kind.split()[0]
         picture.save(file, {"jpg": "JPEG"}.get(ending, ending.upper()), **options)

@@ -9,11 +9,12 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from PIL import Image
+from PIL import Image, TiffImagePlugin
 
 from knob_core.serving.decode import decoded
-from knob_core.uploads import Budget, Stopped, picture_blocks, read_pictures
+from knob_core.uploads import Budget, Stopped, picture_blocks, read_pictures, stills
 from knob_core.uploads.limits import MAX_BLOCKS, MAX_SEGMENTS, MAX_STRAY
+from knob_core.uploads.picture_blocks import EXIF
 from knob_core.uploads.picture_sizes import require_canvas
 
 
@@ -113,6 +114,53 @@ def test_a_thumbnail_is_no_segment():
     small = b"\xff\xd8" + b"\xff\xe5\x00\x02" * 10_000
     content = put(saved("JPEG"), 2, b"\xff\xe1" + struct.pack(">H", 2 + len(small)) + small)
     assert len(read_pictures([("a.jpg", content)]).images) == 1
+
+
+RAW = b"Raw profile type exif\0\nexif\n320026\n"
+
+
+def endless_exif(tag: int, count: int = 250_000) -> bytes:
+    """`tag` with so many fractions."""
+    head = b"II*\0" + struct.pack("<IHHHIII", 8, 1, tag, 5, count, 26, 0)
+    return head + struct.pack("<II", 3, 7) * count
+
+
+def in_parts(exif: bytes) -> bytes:
+    """A JPEG without a resolution of its own, so that its Exif is asked for one when the file is opened."""
+    content = saved("JPEG")
+    parts = [EXIF + exif[at : at + 65_500] for at in range(0, len(exif), 65_500)]
+    return (
+        content[:2] + b"".join(b"\xff\xe1" + struct.pack(">H", 2 + len(part)) + part for part in parts) + content[20:]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jpg", in_parts(endless_exif(stills.ORIENTATION))),
+        ("a.jpg", in_parts(endless_exif(0x11A))),
+        ("a.png", put(saved("PNG"), 33, chunk(b"eXIf", endless_exif(stills.ORIENTATION)))),
+        ("a.png", put(saved("PNG"), 33, chunk(b"tEXt", RAW + endless_exif(stills.ORIENTATION, 40_000).hex().encode()))),
+        ("a.webp", saved("WEBP", exif=endless_exif(stills.ORIENTATION))),
+    ],
+    ids=["jpg", "jpg opened", "png", "png text", "webp"],
+)
+def test_endless_exif_is_not_read(name: str, content: bytes, monkeypatch: pytest.MonkeyPatch):
+    """30 MB of it, 44 KB in a zip, took 18 s and 750 MB, and nothing could stop it on its way."""
+    made: list[int] = []
+    monkeypatch.setattr(TiffImagePlugin, "IFDRational", lambda *_: made.append(1))
+    for read in (lambda: read_pictures([(name, content)]), lambda: decoded(content)):
+        if name == "a.jpg":
+            with pytest.raises(ValueError, match="has 31 parts of Exif, expected at most 4"):
+                read()
+        else:
+            read()
+    assert not made
+
+
+def test_exif_in_some_parts_is_read():
+    content = in_parts(endless_exif(0x11A, 20_000))
+    assert len(read_pictures([("a.jpg", content)]).images) == 1 and content.count(EXIF) == 3
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from knob_core.uploads import Budget, Stopped, limits, picture_blocks, picture_sizes, read_pictures, stills
+from knob_core.uploads import Budget, Stopped, archive, limits, picture_blocks, picture_sizes, read_pictures, stills
+from tests.fuzz.samples import zipped
 
 
 def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
@@ -168,6 +169,31 @@ def test_only_a_file_at_a_time_is_unpacked():
         assert tracemalloc.get_traced_memory()[1] < 6 * len(still)
     finally:
         tracemalloc.stop()
+
+
+def test_a_picture_with_too_many_bytes_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch):
+    """390 KB in a zip took 400 MB."""
+    monkeypatch.setattr(archive.Member, "read", lambda *_: pytest.fail("it was unpacked"))
+    for size, cause in ((limits.MAX_BYTES + 1, "has 200,000,001 bytes, expected at most"), (0, "is empty")):
+        content = bytearray(zipped({"a.png": b"x"}))
+        at = content.index(archive.ENTRY) + 24
+        content[at : at + 4] = struct.pack("<I", size)  # as the archive declares it
+        with pytest.raises(ValueError, match=rf"a\.png {cause}"):
+            read_pictures([("a.zip", bytes(content))])
+
+
+def test_names_without_end_are_refused_before_they_are_sorted():
+    """10 MB of them took 680 MB."""
+    name, good = "1a" * 2_000_000 + ".png", "1a" * 498 + ".png"
+    content = saved(Image.new("RGB", (9, 9)), "PNG")
+    tracemalloc.start()
+    for files in ([(name, content)], [("a.png", content), (name, content)]):
+        with pytest.raises(ValueError, match=r"1a\.png has 4,000,004 characters in its name, expected at most 1,000"):
+            read_pictures(files)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3 * len(name)
+    assert read_pictures([("a.zip", zipped({good: content}))]).names == (good,)
 
 
 def test_the_limits_of_pictures_are_those_of_a_machine_of_4_gb():

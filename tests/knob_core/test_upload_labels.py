@@ -113,6 +113,28 @@ def test_tabs_and_semicolons_are_read_as_commas_are():
         assert got.labels.tolist() == [[1, 2]] and got.class_names == NAMES
 
 
+def test_names_of_classes_may_have_commas_in_them():
+    """ImageNet's do: tabs and semicolons were then taken for commas, and the next line had too few cells."""
+    names = ("tench, Tinca tinca", "white shark; man-eater")
+    quoted = [f'"{name}"' for name in names]
+    for file, mark, heads in (
+        ("a.tsv", "\t", names), ("a.tsv", "\t", quoted), ("a.csv", ";", quoted), ("a.csv", ",", quoted),
+        ("a.csv", "\t", quoted), ("a.tsv", ",", quoted),
+    ):  # fmt: skip
+        got = read_logits(file, f"{mark.join(heads)}\n1.5{mark}2\n".encode())
+        assert got.class_names == names and got.z_static.tolist() == [[[1.5, 2.0]]], (file, mark)
+
+
+def test_a_heading_of_quotes_takes_little_memory():
+    content = b'"' * 2_000_000 + b";a\n1;2\n"
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="line 1 is not CSV"):
+        read_logits("a.csv", content)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 15 * len(content)
+
+
 def test_labels_beside_pictures():
     names = ["x/1.png", "x/2.png", "x/a,b.png"]
     read = [read_labels(text, names, ("dog", "cat"))[0].tolist() for text in (

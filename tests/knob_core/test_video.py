@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knob_core.uploads import Budget, Stopped, limits, pictures, process, read_pictures, video, video_process
+from knob_core.uploads.budget import LARGE
 
 av = pytest.importorskip("av", reason="videos need PyAV: pip install av")
 FRAMES = 12
@@ -203,6 +204,21 @@ def test_the_process_gives_what_the_decoder_gives():
     assert there.frame_rate == here.frame_rate == 10 and spent.spent >= FRAMES * 3 * 96 * 64
 
 
+def test_videos_are_read_one_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    """Four of 32 KB took 4 GB, each in a process of its own."""
+    with LARGE, pytest.raises(Stopped, match=r"a\.avi: other large files were read for 0.2 s, please try again later"):
+        apart(Budget(seconds=0.2))
+    held: list[bool] = []
+
+    def asked(*_: object, **__: object) -> tuple[dict[str, float], bytes]:
+        held.append(LARGE.locked())
+        return {"frame_rate": 9.0}, bytes(3 * 32 * 32)
+
+    monkeypatch.setattr(process, "ask", asked)
+    assert len(apart().images) == 1
+    assert held == [True] and not LARGE.locked()
+
+
 def test_the_process_passes_refusals_on():
     with pytest.raises(ValueError, match=r"b\.mp4 is damaged, cut short, or no \.mp4 video") as caught:
         video_process.read_in_process("b.mp4", ".mp4", b"hello" * 100, Budget(), 100)
@@ -215,7 +231,7 @@ def test_the_process_passes_refusals_on():
         ("import os; os.abort()", Budget(), "whatever read it broke off"),
         ("""print('{"found": {"frame_rate": 1}, "spent": 1, "size": 9}')""", Budget(), "whatever read it broke off"),
         ("import time; time.sleep(60)", Budget(seconds=0.3), "takes longer than 0.3 s"),
-        ("import time; time.sleep(60)", Budget(cancelled=iter([False, False, True]).__next__), "cancelled"),
+        ("import time; time.sleep(60)", Budget(cancelled=iter([False] * 4 + [True]).__next__), "cancelled"),
     ],
     ids=["crash", "crash on the way", "deadline", "cancel"],
 )
