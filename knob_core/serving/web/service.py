@@ -62,6 +62,7 @@ class Service:
     def __post_init__(self) -> None:
         self.pictures = Decoders(self.decoders)
         self.lists = OneAtATime()
+        self.unanswered = 0  # bytes of lists of frames in work, also of clients that have gone
         self.listing = OneForAll(lambda: listed(self.engine.listing()))
 
     @property
