@@ -3,8 +3,8 @@
 These are control frames, tiny fragments, and messages that do not become whole. uvicorn reads on until a whole
 message is there, in pieces of up to 256 KB: 40,000 empty frames, which are parsed before anybody else's turn comes.
 Here a piece is parsed a slice at a time, and beyond a message only once the application took it. Of uvicorn's
-internals this relies on `handle_events`, `read_paused`, `close_sent`, `conn`, `frames` and `transport` (0.54), of
-those of websockets on `conn.reader.buffer`, which holds a frame that is not whole yet.
+internals this relies on `handle_events`, `handshake_initiated`, `read_paused`, `close_sent`, `conn`, `frames` and
+`transport` (0.54), of those of websockets on `conn.reader.buffer`, which holds a frame that is not whole yet.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ CONTROL_PER_S, CONTROL_AT_ONCE = 10.0, 100.0  # pings and pongs; a client's keep
 FREE_FRAGMENTS, FRAGMENT = 16, 64  # of a message: so many of any size, and one more for each so many bytes
 ABORT_AFTER = 10.0  # s that a client has to read why it was closed
 POLICY, AGAIN = 1008, 1013  # close codes: for good, and come back later
+NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class FrameBudget(WebSocketsSansIOProtocol):
@@ -39,6 +40,14 @@ class FrameBudget(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         self._rest += data
         self._parse()
+        if not self.handshake_initiated and not self.close_sent:  # uvicorn hands the whole head over at once
+            self._refuse_handshake()
+
+    def _refuse_handshake(self) -> None:
+        """websockets does not take the head; uvicorn neither says so nor closes, and cannot stop beside such a one."""
+        self.handshake_complete = self.close_sent = True
+        self.transport.write(b"".join(self.conn.data_to_send()) or NO_HANDSHAKE)
+        self.transport.close()
 
     def _parse(self) -> None:
         while self._rest and not self.read_paused and not self.transport.is_closing():

@@ -15,7 +15,7 @@ from ray.serve.exceptions import BackPressureError, RayServeException
 from knob_core.serving.access import Caller
 from knob_core.serving.engine import Full
 from knob_core.serving.knob_control import Change, Conflict, table_from_json
-from knob_core.serving.messages import KnobChange, KnobState, StreamInfo
+from knob_core.serving.messages import KnobState, StreamInfo, as_text
 from knob_core.serving.on_ray.metrics_join import joined
 from knob_core.serving.stream_files import StreamFiles
 from knob_core.serving.web.service import Service, listed
@@ -78,11 +78,11 @@ class SharedService(Service):
         except FAILED:
             raise Full("the hub does not answer now, try again") from None
 
-    async def knob_state(self) -> KnobState:
-        return _checked(await self._ask("state"))["knobs"]
+    async def knob_text(self) -> bytes:
+        return as_text(_checked(await self._ask("state"))["knobs"]).encode()
 
-    async def knob_log(self) -> list[KnobChange]:
-        return _checked(await self._ask("state"))["log"]
+    async def log_text(self) -> bytes:
+        return as_text({"changes": _checked(await self._ask("state"))["log"]}).encode()
 
     async def change_knobs(self, change: Change, by: str) -> KnobState:
         return _checked(await self._ask("change", change.to_json(), by))["knobs"]

@@ -26,6 +26,7 @@ from knob_core.serving.web.service import INLINE, Service
 ANSWER_WITHIN = 30.0  # s
 MOST_FRAMES = 1000  # of one request
 MOST_COMMAS = 50_000  # of one request: about as many numbers
+MOST_BYTES = 128_000_000  # of all large requests that are not answered yet
 MOST_PROBABILITIES = 100_000  # of one answer
 WRITING = 0.002  # s of writing an answer before others' turn
 MOST_LOGITS = 1_000_000  # bytes of a request to a service that takes no pictures
@@ -37,6 +38,17 @@ Listed = tuple[str, str, Frame | tuple[Header, bytes]]
 async def many_frames(request: Request, service: Service, caller: Caller) -> Response:
     """Frames of many streams, in the order in which each stream's are listed."""
     content = await body(request, most_bytes(service))
+    size = len(content)
+    if size > INLINE and service.unanswered and service.unanswered + size > MOST_BYTES:
+        raise Full(f"{service.unanswered:,} bytes of lists of frames are not answered yet, try again")
+    service.unanswered += size
+    try:
+        return await _answered(service, content)
+    finally:
+        service.unanswered -= size
+
+
+async def _answered(service: Service, content: bytes) -> Response:
     if len(content) <= INLINE:
         entries, listed = read(content, service.max_frame)
     else:

@@ -92,7 +92,7 @@ def _whole(text: str, name: str) -> int:
 
 
 async def knobs(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse(await service.knob_state())
+    return Response(await service.knob_text(), media_type="application/json")
 
 
 async def turn(request: Request, service: Service, caller: Caller) -> Response:
@@ -128,7 +128,7 @@ async def revert(request: Request, service: Service, caller: Caller) -> Response
 
 
 async def knob_log(request: Request, service: Service, caller: Caller) -> Response:
-    return JSONResponse({"changes": await service.knob_log()})
+    return Response(await service.log_text(), media_type="application/json")
 
 
 def _switch(request: Request, name: str) -> bool:

@@ -1,6 +1,7 @@
 """An answer that is made once for all who ask for it while it waits its turn.
 
-With a thousand streams, a list of them takes as long to make as some batches.
+With a thousand streams, a list of them takes as long to make as some batches; a log of a thousand turns, or all their
+knobs, takes as long as some frames.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from knob_core.serving.web.one_at_a_time import OneAtATime
 
 
 class OneForAll:
-    """One is made at a time, in a thread, with a rest after it."""
+    """One of those that share a lane is made at a time, in a thread, with a rest after it."""
 
-    def __init__(self, make: Callable[[], bytes]) -> None:
-        self._make, self._lane = make, OneAtATime()
+    def __init__(self, make: Callable[[], bytes], lane: OneAtATime) -> None:
+        self._make, self._lane = make, lane
         self._coming: asyncio.Task[bytes] | None = None
 
     async def get(self) -> bytes:
@@ -27,6 +28,3 @@ class OneForAll:
     def _made(self) -> bytes:
         self._coming = None  # who asks from now on gets the next one
         return self._make()
-
-    def close(self) -> None:
-        self._lane.close()

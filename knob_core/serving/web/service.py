@@ -14,7 +14,7 @@ from knob_core.serving.decode import MAX_NUMBERS, frame_of
 from knob_core.serving.engine import Engine
 from knob_core.serving.knob_control import Change
 from knob_core.serving.maintenance import Maintenance
-from knob_core.serving.messages import Frame, Header, KnobChange, KnobState, StreamInfo, as_text
+from knob_core.serving.messages import Frame, Header, KnobState, StreamInfo, as_text
 from knob_core.serving.web.decoders import Decoders
 from knob_core.serving.web.one_at_a_time import OneAtATime
 from knob_core.serving.web.one_for_all import OneForAll
@@ -62,7 +62,12 @@ class Service:
     def __post_init__(self) -> None:
         self.pictures = Decoders(self.decoders)
         self.lists = OneAtATime()
-        self.listing = OneForAll(lambda: listed(self.engine.listing()))
+        self.unanswered = 0  # bytes of lists of frames in work, also of clients that have gone
+        self.watching = OneAtATime()
+        self._listing = OneForAll(lambda: listed(self.engine.listing()), self.watching)
+        self._knobs = OneForAll(lambda: as_text(self.engine.knobs.table.to_json()).encode(), self.watching)
+        self._log = OneForAll(lambda: as_text({"changes": list(self.engine.knobs.log)}).encode(), self.watching)
+        self._measured = OneForAll(self._measure, self.watching)
 
     @property
     def max_frame(self) -> int:
@@ -101,18 +106,23 @@ class Service:
 
     async def listing_text(self) -> bytes:
         """The answer to `GET /v1/streams`."""
-        return await self.listing.get()
+        return await self._listing.get()
 
-    async def knob_state(self) -> KnobState:
-        return self.engine.knobs.table.to_json()
+    async def knob_text(self) -> bytes:
+        """The answer to `GET /v1/knobs`."""
+        return await self._knobs.get()
 
-    async def knob_log(self) -> list[KnobChange]:
-        return list(self.engine.knobs.log)
+    async def log_text(self) -> bytes:
+        """The answer to `GET /v1/knobs/log`."""
+        return await self._log.get()
 
     async def change_knobs(self, change: Change, by: str) -> KnobState:
         return change.made(self.engine.knobs, by).to_json()
 
     async def metrics_text(self) -> bytes:
+        return await self._measured.get()
+
+    def _measure(self) -> bytes:
         if self.metrics is None:
             raise LookupError("this service has no metrics")
         return self.metrics.text()

@@ -21,6 +21,10 @@ from knob_core.runtime import KnobStream
 from knob_core.serving import frame_budget, unfinished
 
 TEXT, BINARY, CONTINUED, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
+UPGRADE = (
+    "GET /v1/streams/%s/socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+)
 
 
 def frame(opcode: int, content: bytes = b"", last: bool = True) -> bytes:
@@ -33,10 +37,7 @@ def raw(service: Any, id: str) -> Iterator[sockets.socket]:
     """A WebSocket without a library, after its handshake."""
     host, port = service.url.removeprefix("http://").split(":")
     with sockets.create_connection((host, int(port)), timeout=20) as found:
-        found.sendall(
-            f"GET /v1/streams/{id}/socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
+        found.sendall((UPGRADE % id + "\r\n").encode())
         received = b""
         while b'"hello"' not in received:
             received += found.recv(10_000)
@@ -50,6 +51,26 @@ def said(socket: sockets.socket) -> bytes:
         while part := socket.recv(65_536):
             received += part
     return received
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (UPGRADE % "a" + "Content-Length: 5\r\n\r\nhello", "400"),
+        (UPGRADE % "a" + "Transfer-Encoding: chunked\r\n\r\n", "400"),
+        (UPGRADE % "a" + f"Cookie: {'x' * 9000}\r\n\r\n", "431"),
+        (UPGRADE % "a" + 200 * "X: 1\r\n" + "\r\n", "431"),
+        (UPGRADE % ("a" * 9000) + "\r\n", "414"),
+    ],
+    ids=["body", "chunks", "long line", "many lines", "long path"],
+)
+def test_a_handshake_that_cannot_be_one_is_refused_and_closed(head: str, status: str) -> None:
+    """Such connections stayed for good, and the service ended in a traceback beside them."""
+    with running() as service:
+        host, port = service.url.removeprefix("http://").split(":")
+        with sockets.create_connection((host, int(port)), timeout=5) as socket:
+            socket.sendall(head.encode())
+            assert said(socket).startswith(f"HTTP/1.1 {status} ".encode())
 
 
 @pytest.mark.parametrize(

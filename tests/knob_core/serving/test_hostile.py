@@ -435,6 +435,35 @@ def test_lists_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -
         posting.join()
 
 
+def test_lists_that_are_not_answered_yet_are_bounded_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of clients that have gone: each held its whole request while its pictures were decoded."""
+    monkeypatch.setattr(frame_lists, "MOST_BYTES", 50_000)
+    decoding, go_on = threading.Event(), threading.Event()
+    real = web_service.Service.frame
+
+    async def slow(*given: Any) -> Any:
+        decoding.set()
+        await asyncio.to_thread(go_on.wait, 20)
+        return await real(*given)
+
+    monkeypatch.setattr(web_service.Service, "frame", slow)
+    picture = {"stream": "a", "picture": base64.b64encode(jpeg()).decode()}
+    large = json.dumps({"frames": [picture]}).encode().ljust(40_000)
+    with running(picture_service()) as service:
+        host, port = service.url.removeprefix("http://").split(":")
+        with sockets.create_connection((host, int(port)), timeout=20) as gone:
+            gone.sendall(HEAD % len(large) + large)
+            assert decoding.wait(20)
+        told = post(service, "/v1/frames", large)
+        assert told == (503, "40,000 bytes of lists of frames are not answered yet, try again")
+        go_on.set()
+        assert Service(service.url).step_many([{**picture, "stream": "b"}])[0]["type"] == "answer"
+        until = time.monotonic() + 10
+        while service.unanswered and time.monotonic() < until:
+            time.sleep(0.01)
+        assert status(int(port), HEAD % len(large) + large) == b"200" and service.unanswered == 0
+
+
 @contextlib.contextmanager
 def small_server(within: float, most: int) -> Iterator[Any]:
     """The server of `knob serve` with room for a few connections; its `port` and `service` are set."""

@@ -17,6 +17,8 @@ from knob_core import wrap
 from knob_core.client import Service as Client
 from knob_core.serving.engine import Engine
 from knob_core.serving.served_stream import HISTORY, NAMES, Ring
+from knob_core.serving.web import service as service_module
+from knob_core.serving.web.one_at_a_time import OneAtATime
 from knob_core.serving.web.one_for_all import OneForAll
 from knob_core.serving.web.service import Service
 
@@ -63,7 +65,7 @@ def test_who_asks_for_the_streams_while_others_wait_gets_the_same_list() -> None
         return b"%d" % len(spans)
 
     async def ask() -> list[bytes]:
-        shared = OneForAll(make)
+        shared = OneForAll(make, OneAtATime())
         first = asyncio.create_task(shared.get())
         await asyncio.sleep(0.01)  # it is being made
         others = [asyncio.create_task(shared.get()) for _ in range(20)]
@@ -89,3 +91,26 @@ def test_many_who_ask_at_once_cost_as_much_as_two(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(service.engine, "listing", slow)
         found = list(threads.map(lambda _: Client(service.url).streams()[0]["frames"], range(20)))
         assert found == [1] * 20 and len(made) <= 3
+
+
+@pytest.mark.parametrize("path", ["/v1/knobs", "/v1/knobs/log", "/metrics"])
+def test_what_is_large_is_made_beside_the_event_loop_and_once_for_all_who_ask(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight viewers who asked in a loop made others' answers ten times slower."""
+    with running() as service, ThreadPoolExecutor(20) as threads:
+        client = Client(service.url)
+        client.turn(zeta=1.5)
+        made: list[bool] = []
+        of, name = (service.metrics, "text") if path == "/metrics" else (service_module, "as_text")
+        real = getattr(of, name)
+
+        def slow(*given: Any) -> Any:
+            made.append(threading.current_thread().name.startswith("knob"))
+            time.sleep(0.2)
+            return real(*given)
+
+        monkeypatch.setattr(of, name, slow)
+        found = set(threads.map(lambda _: client.request("GET", path, raw=True), range(20)))
+        assert len(made) <= 3 and all(made)
+        assert len(found) == 1 and (b"knob_zeta 1.5" if path == "/metrics" else b'"zeta":1.5') in found.pop()

@@ -271,6 +271,16 @@ def test_a_stream_whose_state_does_not_fit_takes_no_other_with_it(tmp_path: Path
     served_on_without_the_first(tmp_path, "stream s0")
 
 
+def test_one_flipped_bit_in_a_state_takes_its_stream_and_no_other(tmp_path: Path) -> None:
+    """It was gone on from without a word."""
+    arrays, about = three_streams()
+    content = bytearray(snapshots.content_of(arrays, about))
+    assert content.count(arrays["memory"].tobytes()) == 1
+    content[content.index(arrays["memory"].tobytes())] ^= 1
+    (tmp_path / snapshots.NAME).write_bytes(content)
+    served_on_without_the_first(tmp_path, "stream s0")
+
+
 def test_no_frame_brings_a_stream_where_no_snapshot_can_go_on(tmp_path: Path) -> None:
     """Numbers end before JSON's readers lose them, and times where a state can be told from a damaged one."""
     rng = np.random.default_rng(0)
