@@ -138,9 +138,16 @@ threads = whole(1, 1024)
 
 
 def path(text: str) -> Path:
-    """A path, for argparse; pathlib alone takes "" as the current folder."""
+    """A path that the system can have, for argparse; pathlib alone takes "" as the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("is empty, expected a path")
+    try:
+        os.lstat(text)
+    except (FileNotFoundError, NotADirectoryError):  # others say whether it must be there
+        pass
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise argparse.ArgumentTypeError(f"{_cut(text)!r} is no path here ({cause})") from error
     return Path(text)
 
 
@@ -156,8 +163,9 @@ def out_folder(text: str) -> Path:
 def out_file(text: str) -> Path:
     """A file to write, in a folder that is there or can be made, for argparse."""
     found = path(text)
-    if found.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is a folder, expected a file")
+    if found.exists() and not found.is_file():
+        what = "folder" if found.is_dir() else "device or pipe"
+        raise argparse.ArgumentTypeError(f"{text!r} is a {what}, expected a file")
     out_folder(str(found.parent))
     return found
 

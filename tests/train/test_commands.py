@@ -76,6 +76,8 @@ def test_a_place_to_write_to_is_checked_before_the_work(tmp_path: Path) -> None:
         commands.out_file(str(tmp_path))
     with pytest.raises(argparse.ArgumentTypeError, match=r"file' is a file, expected a folder"):
         commands.out_file(str(tmp_path / "file" / "x.csv"))
+    with pytest.raises(argparse.ArgumentTypeError, match="'/dev/null' is a device or pipe, expected a file"):
+        commands.out_file("/dev/null")
     for check in (commands.out_file, commands.out_folder):
         with pytest.raises(argparse.ArgumentTypeError, match="is empty, expected a path"):
             check("")
@@ -93,7 +95,9 @@ def test_a_missing_tool_is_named_but_a_missing_module_of_ours_is_a_defect(capsys
     [
         (commands.positive, "3", ("0", "-1", "1.5", "x", "nan", "", "9" * 20, "9" * 5000)),
         (commands.threads, "8", ("0", "1025")),
-        (commands.path, "a/b", ("",)),
+        (commands.path, "a/b", ("", "\x00", "x" * 300, "a/" + "x" * 5000)),
+        (commands.out_file, "a/b", ("\x00", "x" * 300)),
+        (commands.out_folder, "a/b", ("\x00", "x" * 300)),
         (commands.seed, "0", ("-1", "1.5", "x", str(2**63))),
         (commands.device, "cpu", ("toaster", "cuda:99", "meta", "vulkan")),
     ],
