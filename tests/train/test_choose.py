@@ -57,7 +57,7 @@ def test_its_encoders_are_trained_under_the_lock_of_their_folder(
     folder = tmp_path / "choose" / "without-fog-s0"
 
     def train(*_: Any) -> None:
-        with pytest.raises(OSError, match="trains in .*without-"), folder_lock.locked(folder, "trains in", "--runs"):
+        with pytest.raises(OSError, match=r"trains in .*without-"), folder_lock.locked(folder, "trains in", "--runs"):
             pass
 
     monkeypatch.setattr(choose.loop, "train", train)
