@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import torch
 
-from knob_core import assets, devices, seeding
+from knob_core import assets, devices, files, seeding
 from knob_core.interrupts import STOPPED
 from train.training import distributed
 
@@ -87,12 +87,19 @@ def run(name: str, work: Callable[[], object]) -> int:
             raise
         return _say(name, f"needs {error.name}; install the tools: pip install -e '.[dev]'", FAILED)
     except (ValueError, OSError, ArithmeticError) as error:
-        return _say(name, error, FAILED)
+        return _say(name, _words(error), FAILED)
     except KeyboardInterrupt:
         return _say(name, "stopped; the same command goes on from here", STOPPED)
     finally:
         distributed.stop()
     return 0
+
+
+def _words(error: Exception) -> object:
+    """The error; of a full disk without a file it came from what is printed: `files` names all others."""
+    if isinstance(error, OSError) and error.errno in files.CAUSES and len(error.args) > 1 and error.filename is None:
+        return f"{files.CAUSES[error.errno]}: what this command prints could not be written"
+    return error
 
 
 def _say(name: str, what: object, code: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import subprocess
@@ -29,6 +30,16 @@ def test_a_command_that_ends_well_says_nothing(capsys: pytest.CaptureFixture[str
 def test_an_error_of_the_user_or_the_data_is_one_line(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("train.it", lambda: fail(error)) == 1
     assert capsys.readouterr().err == f"train.it: {error}\n"
+
+
+def test_a_full_disk_under_what_is_printed_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A log on a full disk ended a training in "No space left on device", without a word of what had no space."""
+    assert commands.run("train.it", lambda: fail(OSError(errno.ENOSPC, "No space left on device"))) == 1
+    told = "train.it: the disk is full: what this command prints could not be written\n"
+    assert capsys.readouterr().err == told
+    named = OSError(errno.ENOSPC, "No space left on device", "runs/.lock")
+    assert commands.run("train.it", lambda: fail(named)) == 1
+    assert "runs/.lock" in capsys.readouterr().err
 
 
 def test_an_interrupt_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
