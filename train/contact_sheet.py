@@ -58,7 +58,7 @@ def write(out: Path, seed: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.parser("train.contact_sheet", __doc__)
-    parser.add_argument("--out", metavar="FILE", type=commands.out_file, default=SHEET, help="default: %(default)s")
+    parser.add_argument("--out", metavar="FILE", type=commands.path, default=SHEET, help="default: %(default)s")
     parser.add_argument("--seed", metavar="S", type=commands.seed, default=0, help="default: %(default)s")
     given = parser.parse_args(arguments)
     return commands.run("train.contact_sheet", lambda: write(given.out, given.seed))
