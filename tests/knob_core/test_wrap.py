@@ -328,3 +328,15 @@ def test_arguments_of_another_kind_are_refused_by_name(make, cause: str) -> None
     """They ended in errors of Python's or NumPy's own, or were taken for nothing given."""
     with pytest.raises(ValueError, match=cause):
         make()
+
+
+def test_masked_knobs_and_places_are_refused() -> None:
+    """A masked knob was 0, or the number under its mask; masked places were stepped."""
+    stream = KnobStream(wrap.classifier(), streams=2)
+    stream.step(np.zeros((2, 3)))
+    for value in (np.ma.masked, np.ma.array(2.0, mask=True)):
+        with pytest.raises(ValueError, match="zeta has 1 masked values"):
+            stream.zeta = value
+    with pytest.raises(ValueError, match="ids has 1 masked values"):
+        stream.step(np.zeros((2, 3)), ids=np.ma.array([0, 1], mask=[False, True]))
+    assert stream.zeta == Settings().zeta
