@@ -41,6 +41,8 @@ def replacing(path: str | os.PathLike[str], sync: bool = False, suffix: str = ""
     the file also outlives a power cut.
     """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):  # root's /dev/null would be a file from then on
+        raise OSError(f"{path} is a device or a pipe, expected a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem[:64]}-{secrets.token_hex(6)}.part{suffix}")
     with naming(path):

@@ -49,13 +49,13 @@ class Settings:
             raise ValueError(f"on is {check.shown(self.on)}, expected true or false")
         if isinstance(self.memory, bool):
             object.__setattr__(self, "memory", PLAIN.name if self.memory else OFF.name)
-        if self.memory not in KINDS:
+        if not isinstance(self.memory, str) or self.memory not in KINDS:
             raise ValueError(f"memory is {check.shown(self.memory)}, expected one of {', '.join(KINDS)}")
         if self.weights is not None and not isinstance(self.weights, Attentive):
             raise ValueError(f"weights is {check.shown(self.weights)}, expected attentive memory's or None")
         if not isinstance(self.goals, Goals):
             raise ValueError(f"goals is {check.shown(self.goals)}, expected knob_core.goals.Goals")
-        if self.mode not in MODES:
+        if not isinstance(self.mode, str) or self.mode not in MODES:
             raise ValueError(f"mode is {check.shown(self.mode)}, expected one of {', '.join(MODES)}")
 
     def acting_memory(self, attentive: Attentive | None = None) -> Memory:

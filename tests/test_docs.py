@@ -98,7 +98,26 @@ def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
 TOKENS = ("tokens.txt", "tokens-admin.txt", "docs/tokens.txt", "token.txt", "my-tokens.txt", "tokens", "tokens.toml")
 
 
-@pytest.mark.parametrize("name", [*TOKENS, "secrets.toml", "a/secrets.toml", "a.p12", "b.pfx"])
-def test_git_keeps_out_the_secrets_that_the_guide_has_in_files(name: str) -> None:
-    ignored = subprocess.run(["git", "check-ignore", "--no-index", "-q", name], cwd=ROOT, check=False)
-    assert ignored.returncode == 0
+USUAL = ("secrets.json", "secrets.yaml", ".env", "a/key.pem", "a.p12", "b.pfx", ".htpasswd", "htpasswd", "id_ed25519",
+         ".netrc", ".pypirc", "credentials.json", "token", "tokens.json", "tokens.yml")  # fmt: skip
+
+
+def ignored(name: str) -> bool:
+    done = subprocess.run(["git", "check-ignore", "--no-index", "-q", name], cwd=ROOT, check=False)
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("name", [*TOKENS, *USUAL, "secrets.toml", "a/secrets.toml"])
+def test_git_keeps_out_secrets_in_files(name: str) -> None:
+    assert ignored(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["app/static/tokens.css", "app/static/tokens.js", "docs/tokens.md", "tokens.py", "tokenizer.json"]
+)
+def test_git_keeps_out_no_source_file_for_its_name(name: str) -> None:
+    assert not ignored(name)
+
+
+def test_git_keeps_out_what_a_killed_writer_left() -> None:
+    assert ignored("assets/checkpoints/.knob-ode-s0-0123456789ab.part") and ignored("lock.part")

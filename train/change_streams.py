@@ -31,6 +31,7 @@ from knob_core.streams.change_frames import ChangeFrames
 from train import commands
 from train.measuring import branch_outputs
 from train.measuring.branch_outputs import BranchArrays, Member
+from train.training.recipes import held_out
 
 STREAMS = 96
 MOST_STREAMS, MOST_FRAMES = 100_000, 10_000
@@ -98,9 +99,9 @@ def check_held_out(path: Path, split: Split) -> None:
     """Refuse a model that may have been trained on the validation pictures."""
     if split.source != "train":
         return
-    held_out = checkpoint.read_header(path).get("recipe", {}).get("validation", 0)
-    if held_out < split.end - split.first:
-        raise ValueError(f"{path} held out {held_out} training pictures, expected at least {split.end - split.first}")
+    count = held_out(checkpoint.read_header(path)) or 0
+    if count < split.end - split.first:
+        raise ValueError(f"{path} held out {count} training pictures, expected at least {split.end - split.first}")
 
 
 def run(members: Sequence[Member], work: Work, quiet: bool = False) -> dict[str, Branches]:

@@ -88,7 +88,8 @@ def encoder_without(left_out: str, recipe: Recipe, size: Size, seed: int, place:
         losses.warm_step, loader, short, stage, 0, folder, identity,
         lambda: validation.measure_warm(model, held), place.device,
     )  # fmt: skip
-    loop.train(run, Progress(folder.name, stage.epochs, loader.steps, short.batch, place.quiet))
+    with place.alone_in(folder, wait=True):  # who comes second finds the encoder trained
+        loop.train(run, Progress(folder.name, stage.epochs, loader.steps, short.batch, place.quiet))
     return model.encoder.state_dict()
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import torch
 
-from knob_core import assets, devices, seeding
+from knob_core import assets, devices, files, seeding
 from knob_core.interrupts import STOPPED
 from train.training import distributed
 
@@ -87,12 +87,19 @@ def run(name: str, work: Callable[[], object]) -> int:
             raise
         return _say(name, f"needs {error.name}; install the tools: pip install -e '.[dev]'", FAILED)
     except (ValueError, OSError, ArithmeticError) as error:
-        return _say(name, error, FAILED)
+        return _say(name, _words(error), FAILED)
     except KeyboardInterrupt:
         return _say(name, "stopped; the same command goes on from here", STOPPED)
     finally:
         distributed.stop()
     return 0
+
+
+def _words(error: Exception) -> object:
+    """The error; of a full disk without a file it came from what is printed: `files` names all others."""
+    if isinstance(error, OSError) and error.errno in files.CAUSES and len(error.args) > 1 and error.filename is None:
+        return f"{files.CAUSES[error.errno]}: what this command prints could not be written"
+    return error
 
 
 def _say(name: str, what: object, code: int) -> int:
@@ -138,9 +145,16 @@ threads = whole(1, 1024)
 
 
 def path(text: str) -> Path:
-    """A path, for argparse; pathlib alone takes "" as the current folder."""
+    """A path that the system can have, for argparse; pathlib alone takes "" as the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("is empty, expected a path")
+    try:
+        os.lstat(text)
+    except (FileNotFoundError, NotADirectoryError):  # others say whether it must be there
+        pass
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise argparse.ArgumentTypeError(f"{_cut(text)!r} is no path here ({cause})") from error
     return Path(text)
 
 
@@ -156,8 +170,9 @@ def out_folder(text: str) -> Path:
 def out_file(text: str) -> Path:
     """A file to write, in a folder that is there or can be made, for argparse."""
     found = path(text)
-    if found.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is a folder, expected a file")
+    if found.exists() and not found.is_file():
+        what = "folder" if found.is_dir() else "device or pipe"
+        raise argparse.ArgumentTypeError(f"{text!r} is a {what}, expected a file")
     out_folder(str(found.parent))
     return found
 

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from knob_core import data, files
+from knob_core import checkpoint, data, files
 from knob_core.corruptions import NAMES
 from knob_core.data import cifar10c
 from knob_core.library import result_tables
@@ -31,7 +31,7 @@ from train.measuring.branch_cache import BranchCache, fill_all
 from train.measuring.branch_outputs import Member
 from train.measuring.cell_images import CLEAN, HELD_OUT, CellPixels, HeldOutPixels
 from train.measuring.picture_scores import PictureScores
-from train.training import distributed, histories
+from train.training import distributed, histories, recipes
 
 COUNT = 2000  # test images
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
@@ -120,10 +120,21 @@ def official(root: str | None) -> Path | None:
     return found
 
 
+def require_held_out(paths: Sequence[Path]) -> None:
+    """Refuse a model that may have been trained on pictures that temperatures and constants are fitted on."""
+    for path in paths:
+        count = recipes.held_out(checkpoint.read_header(path))
+        if count is not None and count < HELD_OUT_COUNT:
+            said = f"{path} held out the last {count} training pictures, expected at least {HELD_OUT_COUNT}"
+            raise commands.WrongArgument(f"{said}: temperatures are fitted on them")
+
+
 def work(args: argparse.Namespace) -> None:
+    paths = branch_outputs.find(args.checkpoints)
+    require_held_out(paths)
     device = distributed.own_device(args.device)
     rank, world = distributed.start(device)
-    members = branch_outputs.load(branch_outputs.find(args.checkpoints), device)
+    members = branch_outputs.load(paths, device)
     images, labels = data.load_cifar10(args.data, "test")
     least = 2  # an error over pictures takes two
     part = commands.checked_range(args.first, args.count, len(labels), cifar10c.CHUNK, least)

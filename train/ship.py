@@ -62,8 +62,9 @@ def require_not_worse(source: Path, header: dict[str, Any], target: Path) -> Non
         lacking = source if new is None else target
         raise Worse(f"{source}: not shipped, since {lacking} does not tell its validation accuracy, 0 to 1")
     count, before = held_out(header), held_out(ships)
-    if count is not None and before is not None and count < before:
-        raise Worse(f"{source}: not shipped, since it was validated on {count} images, and what ships on {before}")
+    if before is not None and (count is None or count < before):
+        told = "an unknown number of" if count is None else count
+        raise Worse(f"{source}: not shipped, since it was validated on {told} images, and what ships on {before}")
     if new < old:
         raise Worse(f"{source}: not shipped, since its validation accuracy is {new:.4f}, and {old:.4f} ships")
 

@@ -95,7 +95,7 @@ class KnobStream:
         if unknown := changes.keys() - KNOBS:
             raise ValueError(f"there is no knob {sorted(unknown)[0]!r}, expected some of {', '.join(sorted(KNOBS))}")
         with self._turning:
-            numbers = {name: _plain(value) for name, value in changes.items()}
+            numbers = {name: _plain(unmasked(name, value)) for name, value in changes.items()}
             self._settings = replace(self._settings, **numbers)
 
     zeta = property(lambda self: self._settings.zeta, lambda self, value: self.turn(zeta=value))
@@ -220,7 +220,7 @@ class KnobStream:
     def _chosen(self, ids: Any, streams: int) -> np.ndarray | None:
         if ids is None:
             return None
-        chosen = np.atleast_1d(np.asarray(ids))
+        chosen = np.atleast_1d(np.asarray(unmasked("ids", ids)))
         whole = chosen.dtype.kind in "iu" and chosen.ndim == 1 and chosen.size > 0
         if not whole or chosen.min() < 0 or chosen.max() >= streams or len(np.unique(chosen)) != len(chosen):
             raise ValueError(f"ids is {ids!r}, expected different whole numbers in [0, {streams - 1}]")

@@ -37,8 +37,8 @@ class Wrapped:
     ) -> None:
         if model is not None and not callable(model):
             raise ValueError(f"model is a {type(model).__name__}, expected a torch module, a function, or None")
-        if knobs is not None and len(knobs) != 2:
-            raise ValueError(f"knobs is {knobs!r}, expected (zeta, omega_n) or None")
+        if knobs is not None and np.shape(knobs) != (2,):
+            raise ValueError(f"knobs is {shown(knobs)}, expected (zeta, omega_n) or None")
         for name, value, kind in (("command", command, Command), ("attentive", attentive, Attentive)):
             if value is not None and not isinstance(value, kind):
                 raise ValueError(f"{name} is {shown(value)}, expected a {kind.__name__} or None")
@@ -123,7 +123,7 @@ def classifier(
     `frame_ndim` is the number of axes of one frame. A torch module is put in evaluation mode, stays on its device, and
     is given frames in its own precision.
     """
-    return Wrapped(model, 1, command or Command(), knobs, frame_ndim, attentive)
+    return Wrapped(model, 1, Command() if command is None else command, knobs, frame_ndim, attentive)
 
 
 def two_branch(
@@ -156,7 +156,9 @@ def branches_of(
     require_finite("logits", z)
     require_size("logits", z)
     require_logits("logits", z)
-    command = command or Command()
+    command = Command() if command is None else command
+    if not isinstance(command, Command):
+        raise ValueError(f"command is {shown(command)}, expected a Command or None")
     u_star = command(observe(z, command), z).astype(z.dtype)
     paths, frames, _ = z.shape
     labels = np.full(paths, -1) if labels is None else np.asarray(labels)

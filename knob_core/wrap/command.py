@@ -27,7 +27,8 @@ class Command:
     omega_n: float = 0.3  # rad/frame
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(FEATURES) or not (np.abs(self.weights) <= check.LARGEST).all():
+        weights = check.real_numbers("weights", self.weights)
+        if weights.shape != (len(FEATURES),) or not (np.abs(weights) <= check.LARGEST).all():
             expected = f"{len(FEATURES)} numbers of at most {check.LARGEST:g} in size"
             raise ValueError(f"weights must be {expected}, got {check.shown(self.weights)}")
         check.knobs(self.zeta, self.omega_n, 1.0)

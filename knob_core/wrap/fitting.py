@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from knob_core import fusion, gate, metrics
-from knob_core._arrays.checks import as_array, real_numbers, require_finite, require_size
+from knob_core._arrays.checks import as_array, real_numbers, require_finite, require_size, shown, whole_number
+from knob_core._arrays.ruled_out import finite
 from knob_core.gate import sigmoid
 from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import flips, sure_and_wrong
@@ -109,8 +110,12 @@ def fit(
     go_on: Callable[[], object] | None = None,  # called often; what it raises ends the fit
 ) -> Fit:
     """The best setting that keeps the limit, and what it and others do on streams that they were not fitted on."""
-    if not max_delay > 0:
-        raise ValueError(f"max_delay is {max_delay!r}, expected a number of frames > 0")
+    number = isinstance(max_delay, (int, float, np.integer, np.floating)) and not isinstance(max_delay, bool)
+    if not number or not max_delay > 0:
+        raise ValueError(f"max_delay is {shown(max_delay)}, expected a number of frames > 0")
+    seed = whole_number("seed", seed, 0)
+    if command is not None and not isinstance(command, Command):
+        raise ValueError(f"command is {shown(command)}, expected a Command or None")
     streams, standard = _streams(z_static, z_dyn, labels, u_star, command)
     streams = streams if go_on is None else replace(streams, go_on=go_on)
     rivals = _strong() if rivals is None else rivals
@@ -319,6 +324,7 @@ def _streams(
             f"z_static and z_dyn have shapes {z.shape} and {other.shape}, "
             "expected one shape (R, T, K) with R >= 1, T >= 2 and K >= 2: the knobs are fitted on streams"
         )
+    z, other = finite(z), finite(other)  # as the stream takes them
     for name, x in (("z_static", z), ("z_dyn", other)):
         require_finite(name, x)
         require_size(name, x)

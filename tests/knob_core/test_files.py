@@ -107,6 +107,15 @@ def test_other_errors_keep_their_number(tmp_path: Path) -> None:
     assert names(tmp_path) == ["folder"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes are POSIX")
+def test_what_is_no_plain_file_is_not_replaced(tmp_path: Path) -> None:
+    """Root's `--out /dev/null` made a file of the device."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe is a device or a pipe, expected a file"):
+        files.write_text(tmp_path / "pipe", "x")
+    assert (tmp_path / "pipe").is_fifo() and names(tmp_path) == ["pipe"]
+
+
 def test_a_long_name_still_has_room_for_the_temporary_one(tmp_path: Path) -> None:
     name = "n" * 250 + ".txt"
     files.write_text(tmp_path / name, "x")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from knob_core import wrap
+from knob_core._arrays.ruled_out import finite
 from knob_core.memories import Attentive
 from knob_core.rivals import RIVALS
 from knob_core.runtime import KnobStream
@@ -215,6 +216,15 @@ def test_lag_is_the_frames_of_a_step() -> None:
     assert lag(1.0, 1e-6) == np.inf
 
 
+@pytest.mark.parametrize("mask", [-np.inf, -1e9])
+def test_a_class_that_is_ruled_out_is_taken_as_the_stream_takes_it(mask: float) -> None:
+    """A model that masks a class with -inf ran, and could not be fitted."""
+    z, labels = changing(paths=4, frames=60)
+    z[..., 3] = np.where((labels != 3) & (np.random.default_rng(0).random(labels.shape) < 0.3), mask, z[..., 3])
+    masked, low = (fit(*_args((x, labels)), rivals={}) for x in (z, finite(z)))
+    assert masked == low and np.isfinite(masked.nll)
+
+
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
@@ -224,6 +234,11 @@ def test_lag_is_the_frames_of_a_step() -> None:
         ({"labels": np.array([0.0, 1.0])}, "labels"),
         ({"labels": np.array([0, 1, 2])}, "labels"),
         ({"max_delay": -1.0}, "max_delay"),
+        ({"max_delay": "3"}, "max_delay is '3', expected a number of frames > 0"),
+        ({"max_delay": np.array([1.0, 2.0])}, "max_delay is array"),
+        ({"seed": -1}, "seed is -1, expected a whole number >= 0"),
+        ({"seed": 1.5}, "seed is 1.5"),
+        ({"command": "x"}, "command is 'x', expected a Command or None"),
         ({"u_star": np.zeros(2)}, "u_star"),
         ({"u_star": np.full((2, 5), 1e6)}, "u_star has mean 1e[+]06"),
         ({"z_static": np.full((2, 5, 3), np.nan)}, "finite"),

@@ -307,3 +307,36 @@ def test_probabilities_are_told_after_other_frames_and_in_either_branch(recwarn:
 def test_a_wrapped_model_s_parts_are_what_they_should_be(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{name} is .*, expected a {name.capitalize()} or None"):
         wrap.classifier(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "cause"),
+    [
+        (lambda: wrap.classifier(knobs=5), "knobs is 5, expected"),
+        (lambda: wrap.two_branch(knobs={1.0, 2.0}), "knobs is {1.0, 2.0}, expected"),
+        (lambda: wrap.classifier(command=0), "command is 0, expected a Command or None"),
+        (lambda: wrap.classifier(command=np.zeros(4)), "command is array"),
+        (lambda: wrap.branches_of(np.zeros((1, 4, 3)), "x"), "command is 'x', expected a Command or None"),
+        (lambda: Command(weights=None), "weights has dtype object, expected real numbers"),
+        (lambda: Command(weights="abcd"), "weights has dtype <U4, expected real numbers"),
+        (lambda: Command(weights=("1", "2", "3", "4")), "weights has dtype <U1"),
+        (lambda: Settings(memory=np.array(["plain", "off"])), "memory is array"),
+        (lambda: Settings(mode=np.zeros(0)), "mode is array"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_by_name(make, cause: str) -> None:
+    """They ended in errors of Python's or NumPy's own, or were taken for nothing given."""
+    with pytest.raises(ValueError, match=cause):
+        make()
+
+
+def test_masked_knobs_and_places_are_refused() -> None:
+    """A masked knob was 0, or the number under its mask; masked places were stepped."""
+    stream = KnobStream(wrap.classifier(), streams=2)
+    stream.step(np.zeros((2, 3)))
+    for value in (np.ma.masked, np.ma.array(2.0, mask=True)):
+        with pytest.raises(ValueError, match="zeta has 1 masked values"):
+            stream.zeta = value
+    with pytest.raises(ValueError, match="ids has 1 masked values"):
+        stream.step(np.zeros((2, 3)), ids=np.ma.array([0, 1], mask=[False, True]))
+    assert stream.zeta == Settings().zeta

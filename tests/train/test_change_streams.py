@@ -75,7 +75,8 @@ def test_a_model_that_saw_the_validation_pictures_is_refused(
 ) -> None:
     monkeypatch.setattr(data, "load_cifar10", no_data)
     path = tmp_path / "all.safetensors"
-    for recipe in ({"recipe": {"validation": 1000}}, {}):
+    odd = [{"recipe": recipe} for recipe in ({"validation": 1000}, {"validation": "9"}, None, "pocket", [1])]
+    for recipe in (*odd, {}):
         checkpoint.save(tiny_family.family()["static"], path, {"seed": 0, **recipe})
         asked = ["--checkpoint", str(path), "--split", "validation", "--out", str(tmp_path / "s.npz"), *COMMON]
         assert change_streams.main(asked) == 1

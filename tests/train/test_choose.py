@@ -10,7 +10,7 @@ import pytest
 import tiny_run
 import torch
 
-from knob_core import corruptions, models
+from knob_core import corruptions, folder_lock, models
 from knob_core.library import result_tables
 from train import choose
 from train.training import batches
@@ -49,6 +49,19 @@ def test_each_corruption_is_left_out_of_encoder_and_heads_and_then_judges(
     assert choose.choice(rows) == list(TWO)[int(other < plain - error)]
     again = choose.compare(place, tiny_run.WARM_TINY, SIZE, 0, TWO)  # its encoders are kept
     assert again == rows
+
+
+def test_its_encoders_are_trained_under_the_lock_of_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "choose" / "without-fog-s0"
+
+    def train(*_: Any) -> None:
+        with pytest.raises(OSError, match=r"trains in .*without-"), folder_lock.locked(folder, "trains in", "--runs"):
+            pass
+
+    monkeypatch.setattr(choose.loop, "train", train)
+    choose.encoder_without("fog", tiny_run.WARM_TINY, SIZE, 0, tiny_run.place(tmp_path))
 
 
 def test_the_rule_takes_the_lowest_mean_and_of_those_within_one_error_the_simplest() -> None:

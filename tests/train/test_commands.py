@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import subprocess
@@ -29,6 +30,16 @@ def test_a_command_that_ends_well_says_nothing(capsys: pytest.CaptureFixture[str
 def test_an_error_of_the_user_or_the_data_is_one_line(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run("train.it", lambda: fail(error)) == 1
     assert capsys.readouterr().err == f"train.it: {error}\n"
+
+
+def test_a_full_disk_under_what_is_printed_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """A log on a full disk ended a training in "No space left on device", without a word of what had no space."""
+    assert commands.run("train.it", lambda: fail(OSError(errno.ENOSPC, "No space left on device"))) == 1
+    told = "train.it: the disk is full: what this command prints could not be written\n"
+    assert capsys.readouterr().err == told
+    named = OSError(errno.ENOSPC, "No space left on device", "runs/.lock")
+    assert commands.run("train.it", lambda: fail(named)) == 1
+    assert "runs/.lock" in capsys.readouterr().err
 
 
 def test_an_interrupt_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,6 +87,8 @@ def test_a_place_to_write_to_is_checked_before_the_work(tmp_path: Path) -> None:
         commands.out_file(str(tmp_path))
     with pytest.raises(argparse.ArgumentTypeError, match=r"file' is a file, expected a folder"):
         commands.out_file(str(tmp_path / "file" / "x.csv"))
+    with pytest.raises(argparse.ArgumentTypeError, match="'/dev/null' is a device or pipe, expected a file"):
+        commands.out_file("/dev/null")
     for check in (commands.out_file, commands.out_folder):
         with pytest.raises(argparse.ArgumentTypeError, match="is empty, expected a path"):
             check("")
@@ -93,7 +106,9 @@ def test_a_missing_tool_is_named_but_a_missing_module_of_ours_is_a_defect(capsys
     [
         (commands.positive, "3", ("0", "-1", "1.5", "x", "nan", "", "9" * 20, "9" * 5000)),
         (commands.threads, "8", ("0", "1025")),
-        (commands.path, "a/b", ("",)),
+        (commands.path, "a/b", ("", "\x00", "x" * 300, "a/" + "x" * 5000)),
+        (commands.out_file, "a/b", ("\x00", "x" * 300)),
+        (commands.out_folder, "a/b", ("\x00", "x" * 300)),
         (commands.seed, "0", ("-1", "1.5", "x", str(2**63))),
         (commands.device, "cpu", ("toaster", "cuda:99", "meta", "vulkan")),
     ],

@@ -267,6 +267,18 @@ def test_the_command_takes_a_range(done: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.slow
+def test_a_model_that_was_trained_on_held_out_pictures_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its temperatures were fitted on pictures that it knew, without a word."""
+    path = tmp_path / "static-s0.safetensors"
+    for count, code in ((39, 2), (40, 0)):  # of 40
+        checkpoint.save(tiny_family.family()["static"], path, {"seed": 0, "recipe": {"validation": count}})
+        places = ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
+        assert evaluate.main([str(path), "--count", "2", "--only", "fog", *places]) == code
+        assert ("held out the last 39 training pictures, expected at least 40" in capsys.readouterr().err) == bool(code)
+
+
 def test_errors_and_differences_belong_to_the_summary(done: Path) -> None:
     summary = result_tables.read(done / "results" / "summary.csv").set_index(["method", "scope", "output"])
     errors = result_tables.read(done / "results" / "errors.csv")

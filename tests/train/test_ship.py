@@ -111,6 +111,8 @@ GOOD = {"clean_accuracy": 0.9, "corrupted_accuracy": 0.8}
         ({"history": {**GOOD, "clean_accuracy": float("nan")}}, "does not tell its validation accuracy, 0 to 1"),
         ({"history": {**GOOD, "clean_accuracy": "0.99"}}, "does not tell its validation accuracy, 0 to 1"),
         ({"recipe": {"validation": 8}}, "it was validated on 8 images, and what ships on 2000"),
+        ({"recipe": None}, "it was validated on an unknown number of images, and what ships on 2000"),
+        ({"recipe": {"validation": "9000"}}, "on an unknown number of images, and what ships on 2000"),
     ],
 )
 def test_a_doubtful_accuracy_replaces_nothing(finished: Path, tmp_path: Path, changes: dict, says: str) -> None:

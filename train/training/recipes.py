@@ -226,6 +226,10 @@ def check(recipe: Recipe, gated: bool = True) -> Recipe:
     _require(plain, "name", repr(recipe.name), "a plain file name of up to 64 letters, digits, '.', '_' and '-'")
     known = ("", *RECIPES)
     _require(recipe.continues in known, "continues", repr(recipe.continues), f"nothing or one of {', '.join(RECIPES)}")
+    begun = not recipe.continues or recipe.warm is not None
+    _require(
+        begun, "continues", repr(recipe.continues), "nothing: this recipe has no warm stage that could begin there"
+    )
     _check_ranges(recipe, RANGES)
     for prefix, stage in {"warm.": recipe.warm, "method.": recipe.method}.items():
         if stage is not None:

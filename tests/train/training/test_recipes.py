@@ -125,6 +125,14 @@ def test_what_nothing_can_be_trained_with_is_refused(assignment: str, says: str)
         recipes.check(recipes.override(recipes.POCKET, assignment.split()))
 
 
+def test_a_recipe_without_a_warm_stage_continues_nothing() -> None:
+    """It trained from random weights, and its header said that it had continued another one."""
+    with pytest.raises(ValueError, match="continues is 'robust', expected nothing: this recipe has no warm stage"):
+        recipes.check(recipes.override(recipes.PAPER, ["continues=robust"]))
+    for recipe in recipes.RECIPES.values():
+        assert recipes.check(recipe) is recipe
+
+
 def test_methods_without_a_gate_need_no_clean_images() -> None:
     recipe = recipes.override(recipes.POCKET, ["clean_share=0"])
     assert recipes.check(recipe, gated=False) is recipe
