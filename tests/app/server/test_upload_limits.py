@@ -62,7 +62,7 @@ def test_files_are_given_up_with_the_page_or_by_hand(
 
 
 def asgi(session: str, id: str = "a", length: int | str = 10) -> dict[str, object]:
-    headers = [(b"content-length", str(length).encode())]
+    headers = [(b"content-length", str(length).encode()), (b"content-type", b"multipart/form-data; boundary=b")]
     path = f"{streamlit_internals.UPLOAD_PATH}{session}/{id}"
     return {"type": "http", "method": "PUT", "path": path, "headers": headers}
 
@@ -145,6 +145,22 @@ def test_names_and_empty_files_count(monkeypatch: pytest.MonkeyPatch) -> None:
     running = SimpleNamespace(get_instance=lambda: SimpleNamespace(uploaded_file_mgr=manager))
     monkeypatch.setattr(streamlit_internals, "runtime", running)
     assert streamlit_internals.stored_upload_bytes() == {"me": 3101 + streamlit_internals.EMPTY_FILE}
+
+
+def test_forms_that_take_long_to_part_are_not_parted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python looks at each & of an ordinary form, each boundary in another: everybody waited 80 times as long."""
+    monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
+
+    def status(kind: bytes, *parts: bytes) -> int:
+        scope = asgi("me", length=sum(map(len, parts)))
+        scope["headers"] = [(b"content-length", b"99"), (b"content-type", kind)]
+        return asyncio.run(taken(UploadLimits(takes_all), scope, list(parts)))
+
+    file = b'--"b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n0123\r\n--"b--\r\n'
+    form = b'multipart/form-data; boundary="\\"b"'
+    assert status(form, file) == 204
+    assert status(form, file[:-7], *[b'\r\n--"bx' * 2] * 5, file[-7:]) == 0
+    assert status(b"application/x-www-form-urlencoded", b"&&&") == status(b"", b"&") == 415
 
 
 def test_files_are_counted_as_they_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
