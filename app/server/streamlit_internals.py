@@ -3,7 +3,7 @@
 In the browser: app/static (names in its README comments): history entries are replaced, host messages are stopped.
 In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are never repeated.
 Beside this file: `page_messages` stands before Streamlit's socket, `download_turns` is a handler of its sessions,
-`websocket_protocol` a class of uvicorn, its server.
+`websocket_protocol` a class of uvicorn, its server, and `script_turns` stands in for the start of its script runners.
 """
 
 from __future__ import annotations
