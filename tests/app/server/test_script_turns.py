@@ -21,8 +21,9 @@ class Runner:
         self._script_thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        self._script_thread = threading.Thread(target=self._may_end.wait, daemon=True)
-        self._script_thread.start()
+        thread = threading.Thread(target=self._may_end.wait, daemon=True)
+        thread.start()
+        self._script_thread = thread
 
 
 def begun(runs: list[Runner], wanted: int) -> int:
