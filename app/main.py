@@ -50,7 +50,15 @@ else:
     from starlette.middleware import Middleware
 
     from app.console import display  # noqa: F401
-    from app.server import download_turns, drag_endpoint, freed_memory, garbage_collector, housekeeping, warm_up
+    from app.server import (
+        download_turns,
+        drag_endpoint,
+        freed_memory,
+        garbage_collector,
+        housekeeping,
+        script_turns,
+        warm_up,
+    )
     from app.server.page_messages import PageMessages
     from app.server.streamlit_internals import check_origins, keep_downloads, share_uploads
     from app.server.upload_limits import UploadLimits
@@ -60,6 +68,7 @@ else:
     keep_downloads()
     share_uploads()
     download_turns.use()
+    script_turns.use()
     app = st.App(
         __file__,
         lifespan=housekeeping.lifespan,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.console.pins import KNOBS
-from app.widgets.untrusted import spreadsheet_cell
+from app.widgets.untrusted import spreadsheet_cell, spreadsheet_comment
 from knob_core.measures.operator import OperatorMeasures
 from knob_core.settings import Settings, as_dict
 
@@ -105,7 +105,7 @@ def measured_columns(rows: Iterable[Compared]) -> list[Column]:
 def csv_text(rows: Iterable[Compared], title: str) -> str:
     """One line a setting: name, all that acts, and every measure in full precision; empty where there is none."""
     text = io.StringIO()
-    text.write(f"# {title.replace(chr(10), ' ')}; measures over the whole stream\n")
+    text.write(f"# {spreadsheet_comment(title)}; measures over the whole stream\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["name", *KNOBS, "own_weights", *(column.field for column in MEASURES)])
     for row in rows:

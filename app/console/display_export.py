@@ -18,7 +18,7 @@ from app.console.setting_words import describe
 from app.console.shown_stream import ShownStream
 from app.figures.figure_colours import colour, painted
 from app.figures.packed import unpack
-from app.widgets.untrusted import spreadsheet_cell
+from app.widgets.untrusted import spreadsheet_cell, spreadsheet_comment
 from knob_core.metrics import quartiles
 
 
@@ -51,7 +51,7 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
         "predicted_first_path": names(response.predicted[rows.start]),
     }  # fmt: skip
     text = io.StringIO()
-    text.write(f"# {stream.title.replace(chr(10), ' ')}; {describe(settings)}\n")
+    text.write(f"# {spreadsheet_comment(stream.title)}; {describe(settings)}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for values in zip(*columns.values(), strict=True):
@@ -83,7 +83,7 @@ def html_text(state: ConsoleState, stream: ShownStream, theme: str = "light") ->
     }
     parts = [_table([["", "now"], *([READOUTS[card["id"]].label, card["now"]] for card in sent["readouts"])])]
     for i, figure in enumerate(part for part in (scope, sent["panel"]["figure"]) if part):
-        figure = painted(figure, theme)
+        figure = _without_markup(painted(figure, theme))
         figure["layout"] |= {
             "margin": {"l": 70, "r": 20, "t": 50 if i == 0 else 20, "b": 45},
             "height": 560 if i == 0 else 340,
@@ -109,6 +109,16 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
         kind = "td" if i else "th"
         lines.append("<tr>" + "".join(f"<{kind}>{escape(cell)}</{kind}>" for cell in row) + "</tr>")
     return f"<table>{''.join(lines)}</table>"
+
+
+def _without_markup(figure: dict[str, Any]) -> dict[str, Any]:
+    """Names of pins are untrusted, and plotly takes tags for markup."""
+    layout = figure["layout"]
+    axes = {name: part for name, part in layout.items() if isinstance(part, dict) and "ticktext" in part}
+    named = [{**trace, "name": escape(trace["name"], False)} if "name" in trace else trace for trace in figure["data"]]
+    ticks = {name: {**axis, "ticktext": [escape(t, False) for t in axis["ticktext"]]} for name, axis in axes.items()}
+    notes = [{**note, "text": escape(note["text"], False)} for note in layout.get("annotations", [])]
+    return {**figure, "data": named, "layout": {**layout, **ticks, "annotations": notes}}
 
 
 def _for_plotly(trace: dict[str, Any]) -> dict[str, Any]:

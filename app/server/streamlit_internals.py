@@ -3,14 +3,14 @@
 In the browser: app/static (names in its README comments): history entries are replaced, host messages are stopped.
 In .streamlit/config.toml: `minCachedMessageSize`, since messages of a drag are never repeated.
 Beside this file: `page_messages` stands before Streamlit's socket, `download_turns` is a handler of its sessions,
-`websocket_protocol` a class of uvicorn, its server.
+`websocket_protocol` a class of uvicorn, its server, and `script_turns` stands in for the start of its script runners.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import urlparse
 
@@ -240,14 +240,37 @@ def _is_running(session_id: str) -> bool:
     return info is not None and info.session._scriptrunner is not None
 
 
+class CountedFiles(dict[str, UploadedFileRec]):
+    """A session's uploaded files by id, and their bytes: to add them up anew for each file took long."""
+
+    def __init__(self, files: Mapping[str, UploadedFileRec]) -> None:
+        super().__init__(files)
+        self.bytes = sum(self._size(id, file) for id, file in files.items())
+
+    def __setitem__(self, id: str, file: UploadedFileRec) -> None:
+        self.pop(id, None)
+        super().__setitem__(id, file)
+        self.bytes += self._size(id, file)
+
+    def pop(self, id: str, *otherwise: Any) -> Any:
+        known = id in self
+        file = super().pop(id, *otherwise)
+        self.bytes -= self._size(id, file) if known else 0
+        return file
+
+    @staticmethod
+    def _size(id: str, file: UploadedFileRec) -> int:
+        return len(file.data) + len(id) + len(file.name) + len(file.type) + EMPTY_FILE
+
+
 def stored_upload_bytes() -> dict[str, int]:
     """Session id -> bytes of its uploaded files that the server keeps, with names and what an empty file takes."""
     manager: Any = runtime.get_instance().uploaded_file_mgr
     with manager._lock:
-        return {
-            session: sum(len(f.data) + len(id) + len(f.name) + len(f.type) + EMPTY_FILE for id, f in files.items())
-            for session, files in manager.file_storage.items()
-        }
+        for session, files in manager.file_storage.items():
+            if not isinstance(files, CountedFiles):  # Streamlit adds to it and takes from it one by one
+                manager.file_storage[session] = CountedFiles(files)
+        return {session: files.bytes for session, files in manager.file_storage.items()}
 
 
 def are_given_up(file_ids: Collection[str]) -> Callable[[], bool]:

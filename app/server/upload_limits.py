@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
@@ -26,6 +27,7 @@ MOST_PER_SESSION = 100  # MB
 MOST = 1000  # MB, of all sessions
 LONGEST_ID = 100  # characters; a browser's have 36
 SILENT = 10.0  # seconds in which an upload that brings nothing ends
+MOST_PARTS = 8  # of a form; ours has one, the file. Python takes a form apart in the event loop
 MOST_READ = 4  # uploads that are read at a time
 
 _turns = threading.Semaphore(MOST_READ)
@@ -56,18 +58,21 @@ class UploadLimits:
             await self.app(scope, receive, send)
             return
         *_, session, id = scope["path"].split("/")
-        length = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        length, (kind, options) = headers.get("content-length", ""), parse_options_header(headers.get("content-type"))
         if not (length.isdecimal() and len(length) <= 15):
             refusal: tuple[int, str] | None = (411, "say how long the file is")
+        elif kind != b"multipart/form-data":
+            refusal = 415, "send the file in a form (multipart/form-data)"
         elif len(id) > LONGEST_ID:
             refusal = 400, f"the file's id has {len(id):,} characters, expected at most {LONGEST_ID}"
         else:
             refusal = self.refusal(session, int(length))
         if refusal is not None:
-            headers = {} if await _is_whole(receive) else {"connection": "close"}
-            await PlainTextResponse(refusal[1], refusal[0], headers)(scope, receive, send)
+            also = {} if await _is_whole(receive) else {"connection": "close"}
+            await PlainTextResponse(refusal[1], refusal[0], also)(scope, receive, send)
             return
-        watched = _Watched(self, receive)
+        watched = _Watched(self, receive, b"\r\n--" + options.get(b"boundary", b""))
         self._coming[session] += int(length)
         try:
             await self.app(scope, watched, send)
@@ -108,11 +113,14 @@ async def _is_whole(receive: Receive) -> bool:
 
 
 class _Watched:
-    """The body of an upload as it comes; it ends where nothing comes for a while, or where the server is full."""
+    """The body of an upload as it comes; it ends where nothing comes for a while, or where the server is full.
 
-    def __init__(self, limits: UploadLimits, receive: Receive) -> None:
-        self.limits, self.receive = limits, receive
-        self.came = 0
+    And where `boundary`, which parts a form, stands in it again and again.
+    """
+
+    def __init__(self, limits: UploadLimits, receive: Receive, boundary: bytes) -> None:
+        self.limits, self.receive, self.boundary = limits, receive, boundary
+        self.came = self._parts = 0
         self._whole = False
 
     async def __call__(self) -> Message:
@@ -122,10 +130,12 @@ class _Watched:
             message = await asyncio.wait_for(self.receive(), SILENT)
         except TimeoutError:
             return {"type": "http.disconnect"}
-        length = len(message.get("body", b""))
-        self.came += length
+        body = message.get("body", b"")
+        self.came += len(body)
+        self._parts += body.count(self.boundary)
         self._whole = not message.get("more_body", False)
-        return message if self.limits.take(length) else {"type": "http.disconnect"}
+        taken = self.limits.take(len(body)) and self._parts <= MOST_PARTS
+        return message if taken else {"type": "http.disconnect"}
 
 
 def words(most_per_file: int) -> str:

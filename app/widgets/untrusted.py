@@ -51,3 +51,8 @@ def fault_words(fault: object) -> str:
 def spreadsheet_cell(text: str) -> str:
     """Untrusted text for a CSV file: what a spreadsheet would take for a formula begins with an apostrophe."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") else text
+
+
+def spreadsheet_comment(text: str) -> str:
+    """Untrusted text for a comment of a CSV file, on one line: a spreadsheet takes it apart at commas, too."""
+    return re.sub(r"([,;]\s*)(?=[=+@-])", r"\1'", " ".join(text.replace('"', "'").split()))

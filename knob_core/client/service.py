@@ -41,12 +41,15 @@ class Service:
     """One service at an address."""
 
     def __init__(
-        self, url: str, token: str | None = None, timeout: float = 10.0, deadline: float | None = None
-    ) -> None:
-        """`timeout`: seconds without a byte; `deadline`: seconds of a whole request, which else has none."""
+        self, url: str, token: str | None = None, timeout: float = 10.0, deadline: float | None = None,
+        most: int = MOST,
+    ) -> None:  # fmt: skip
+        """`timeout`: seconds without a byte; `deadline`: seconds of a whole request, which else has none; `most`: bytes
+        of an answer."""
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise ValueError(f"url is {url!r}, expected http://... or https://...")
         self.url, self._token, self.timeout, self.deadline = url.rstrip("/"), token, timeout, deadline
+        self.most = most
         local = is_local(urlsplit(url).hostname or "")
         self._opener = build_opener(
             _NoRedirects, TimedHTTP, TimedHTTPS, *([ProxyHandler({})] if local else [])
@@ -109,9 +112,10 @@ class Service:
 
     def request(
         self, method: str, path: str, body: Any = None, kind: str = "application/json", raw: bool = False,
-        most: int = MOST,
+        most: int | None = None,
     ) -> Any:  # fmt: skip
         """Any request; raises `ServiceError` with the service's own words, also above `most` bytes of an answer."""
+        most = self.most if most is None else most
         content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Accept": "application/json", **({"Content-Type": kind} if content is not None else {})}
         if self._token:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import statistics
 import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -114,6 +116,41 @@ def test_a_flood_through_streamlit_waits_for_others(app: Served) -> None:
     assert (
         set(told) == {"", refused} and told[""] >= MOST_ASKED
     )  # a fast server has made some before it was asked again
+
+
+def test_sessions_that_run_their_pages_without_end_do_not_starve_others(app: Served) -> None:
+    """Each run's thread was started in the event loop: eight sessions made others' answers 100 times slower."""
+
+    async def visit() -> tuple[float, float]:
+        async with AsyncExitStack() as open_:
+            honest = await open_.enter_async_context(Visitor(app.url))
+            hostile = [await open_.enter_async_context(Visitor(app.url)) for _ in range(8)]
+            line = await honest.line()
+            await honest.drag(line, 5)
+            before = statistics.median(await honest.drag(line, 20))
+
+            async def read(visitor: Visitor) -> None:
+                async for _ in visitor.stream:
+                    pass
+
+            async def run(visitor: Visitor) -> None:
+                message = BackMsg()
+                message.rerun_script.query_string = "a"
+                while True:
+                    await visitor.send(message)
+                    await asyncio.sleep(0.02)
+
+            busy = [asyncio.create_task(act(visitor)) for visitor in hostile for act in (read, run)]
+            await asyncio.sleep(4)  # what they have saved up is used
+            during = statistics.median(await honest.drag(line, 10))
+            for task in busy:
+                task.cancel()
+            for visitor in hostile:
+                visitor.stream.transport.abort()
+            return before, during
+
+    before, during = asyncio.run(visit())
+    assert during < 30 * before
 
 
 @pytest.mark.parametrize("path", ["/knob-drag", "/_stcore/stream"])

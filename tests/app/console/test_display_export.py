@@ -52,10 +52,10 @@ def test_the_file_says_nothing_of_frames_and_severities_that_nobody_knows(stream
     state = ConsoleState(live=LiveRun(due=10))
     state.live.advance(stream, state.settings)
     parts = {field.name: getattr(stream, field.name) for field in fields(stream)}
-    own = UploadedStream(**{**parts, "title": "a\nb", "names": ("=1+1",) * 10}, severity_known=False)
+    own = UploadedStream(**{**parts, "title": "a\nb, =1+1", "names": ("=1+1",) * 10}, severity_known=False)
     head, body = csv_text(state, own).split("\n", 1)
     rows = list(csv.DictReader(io.StringIO(body)))
-    assert head.startswith("# a b; ") and {row["severity"] for row in rows} == {"nan"}
+    assert head.startswith("# a b, '=1+1; ") and {row["severity"] for row in rows} == {"nan"}
     assert [row["share_wrong"] == "nan" for row in rows] == [frame >= 10 for frame in range(stream.frames)]
     assert {row["truth"] for row in rows} == {"'=1+1"}
     assert {row["predicted_first_path"] for row in rows} == {"'=1+1", ""}

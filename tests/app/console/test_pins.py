@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -152,7 +152,8 @@ def test_a_turn_measures_the_pins_only_once(scenes: ShownStream, monkeypatch: py
 
 def test_the_file_has_every_measure_in_full(scenes: ShownStream) -> None:
     state = ConsoleState(view=View(sort="-zeta"), pins=TWO.rename("A", "=1+1"))
-    text = compared_csv(state, scenes)
+    text = compared_csv(state, replace(scenes, title='a,"=1+1\r.csv'))
+    assert text.startswith("# a,'=1+1 .csv; ")
     rows = list(csv.DictReader(io.StringIO(text.split("\n", 1)[1])))
     assert [row["name"] for row in rows] == ["'=1+1", "now", "B", "without Knob"]  # no formula
     b = measure(scenes.branches, respond(scenes.branches, ALERT)[0], scenes.known)
@@ -162,9 +163,10 @@ def test_the_file_has_every_measure_in_full(scenes: ShownStream) -> None:
 
 
 def test_the_page_has_table_and_class_names(scenes: ShownStream) -> None:
-    state = ConsoleState(view=View("compare"), pins=TWO.rename("A", "<b>x"))
+    state = ConsoleState(view=View("compare"), pins=TWO.rename("A", "<b>x").draw("<b>x"))
     page = html_text(state, scenes)
     assert "<td>&lt;b&gt;x</td>" in page and "<td>B</td>" in page and "<b>x" not in page
+    assert r"\u003cb\u003ex" not in page  # in a figure: plotly would take it for markup
     names = {scenes.short_names[k] for k in scenes.frame_truth.tolist()}
     assert all(f'"{name}"' in page for name in names) and "frame %{x}: %{text}" in page
 

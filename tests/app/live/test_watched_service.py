@@ -6,12 +6,14 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.live import live_display, service_address
-from app.live.watched_service import MOST_STREAMS, Scope, WatchedService
+from app.live.watched_service import MOST_BYTES, MOST_CLASSES, MOST_STREAMS, Scope, WatchedService
 from knob_core import methods
 from knob_core.client.service import MOST_PICTURE, Service, ServiceError
 
@@ -240,3 +242,16 @@ def test_a_picture_that_is_larger_than_a_service_makes_them_is_not_taken(address
         assert watched.lost != taken
         assert len(watched.picture or b"") == MOST_PICTURE
     assert "sent more than 100,000 bytes" in watched.problem
+
+
+def test_of_giant_answers_little_is_taken(address: str) -> None:
+    """A list of classes of 54 MB, parsed and written anew every second, made others' answers 30 times slower."""
+    Scripted.replies["/v1/service"] = (200, b" " * (MOST_BYTES + 1))
+    page = Path(__file__).resolve().parents[3] / "app" / "app_pages" / "live.py"
+    at = AppTest.from_file(str(page), default_timeout=60)
+    at.run()
+    at.text_input(key="live_address").set_value(address)
+    at.button[0].click().run()
+    assert "sent more than 5,000,000 bytes" in at.error[0].value
+    watched = WatchedService(Service(address), {"classes": ["c"] * 40_000})
+    assert len(watched.classes) == MOST_CLASSES == 32_767
