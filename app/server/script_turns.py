@@ -41,6 +41,7 @@ class ScriptTurns:
             self._begin(runner)
             self._began[runner._script_thread] = time.monotonic()
         except Exception:
+            runner.request_stop()  # what its session asks for next gets another one
             logging.getLogger(__name__).exception("a page's script was not started")
 
     def _young(self) -> int:

@@ -19,6 +19,10 @@ class Runner:
     def __init__(self, may_end: threading.Event) -> None:
         self._may_end = may_end
         self._script_thread: threading.Thread | None = None
+        self.stopped = False
+
+    def request_stop(self) -> None:
+        self.stopped = True
 
     def begin(self) -> None:
         thread = threading.Thread(target=self._may_end.wait, daemon=True)
@@ -57,12 +61,13 @@ def test_runs_that_last_keep_nobody_from_beginning(monkeypatch: pytest.MonkeyPat
     may_end.set()
 
 
-def test_one_that_cannot_begin_is_logged_and_the_next_one_begins(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_that_cannot_begin_is_stopped_and_the_next_one_begins(caplog: pytest.LogCaptureFixture) -> None:
     runs = [Runner(threading.Event()), Runner(threading.Event())]
     turns = ScriptTurns(lambda run: runs[1].begin() if run is runs[1] else run.missing())
     for run in runs:
         turns.start(run)
     assert begun(runs, 1) == 1 and "was not started" in caplog.text
+    assert [run.stopped for run in runs] == [True, False]
     runs[1]._may_end.set()
 
 
