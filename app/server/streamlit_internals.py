@@ -80,7 +80,8 @@ def is_origin_allowed(origin: str | None, host: str | None) -> bool:
     if origin is None or not st.get_option("server.enableCORS"):  # no browser leaves its origin out
         return True
     try:
-        return urlparse(origin).netloc == host or origin in st.get_option("server.corsAllowedOrigins")
+        listed = [each.lower().rstrip("/") for each in st.get_option("server.corsAllowedOrigins")]
+        return urlparse(origin).netloc == host or origin in listed  # browsers send them so
     except ValueError:  # such as "http://["
         return False
 
@@ -271,6 +272,15 @@ def stored_upload_bytes() -> dict[str, int]:
             if not isinstance(files, CountedFiles):  # Streamlit adds to it and takes from it one by one
                 manager.file_storage[session] = CountedFiles(files)
         return {session: files.bytes for session, files in manager.file_storage.items()}
+
+
+def stored_upload_count(session: str) -> int:
+    """How many uploaded files of a session the server keeps."""
+    if not runtime.exists():
+        return 0
+    manager: Any = runtime.get_instance().uploaded_file_mgr
+    with manager._lock:
+        return len(manager.file_storage.get(session, ()))
 
 
 def are_given_up(file_ids: Collection[str]) -> Callable[[], bool]:

@@ -19,12 +19,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.server.streamlit_internals import UPLOAD_PATH, stored_upload_bytes
+from app.server.streamlit_internals import UPLOAD_PATH, stored_upload_bytes, stored_upload_count
 from knob_core.uploads import Stopped
 
 MEGABYTE = 1024 * 1024
 MOST_PER_SESSION = 100  # MB
 MOST = 1000  # MB, of all sessions
+MOST_FILES = 10_000  # of a session: Streamlit walks over all that it keeps after each run of anybody's page
 LONGEST_ID = 100  # characters; a browser's have 36
 SILENT = 10.0  # seconds in which an upload that brings nothing ends
 MOST_PARTS = 8  # of a form; ours has one, the file. Python takes a form apart in the event loop
@@ -85,6 +86,8 @@ class UploadLimits:
 
     def refusal(self, session: str, length: int) -> tuple[int, str] | None:
         """The status and the words for a file that is too much, None for one that is not."""
+        if stored_upload_count(session) >= MOST_FILES:
+            return 413, f"the server has {MOST_FILES:,} files of yours, which is the most: remove some, or send a zip"
         own = stored_upload_bytes().get(session, 0) + self._coming[session] + length
         if own > MOST_PER_SESSION * MEGABYTE:
             return 413, f"your files would have {own / MEGABYTE:.0f} MB, expected at most {MOST_PER_SESSION} MB"

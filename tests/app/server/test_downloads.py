@@ -112,3 +112,11 @@ def test_it_goes_also_where_nobody_comes_any_more(manager: MediaFileManager, mon
 def test_an_origin_that_is_none_is_refused(origin: str) -> None:
     """`http://[` was an error of the server, with a traceback in its log for every such request."""
     assert not streamlit_internals.is_origin_allowed(origin, "localhost:8501")
+
+
+@pytest.mark.parametrize("listed", ["https://knob.example.com", "https://Knob.Example.com/"])
+def test_a_listed_origin_is_found_however_it_is_written(monkeypatch: pytest.MonkeyPatch, listed: str) -> None:
+    options = {"server.corsAllowedOrigins": [listed], "server.enableCORS": True}
+    monkeypatch.setattr(streamlit_internals.st, "get_option", options.get)
+    assert streamlit_internals.is_origin_allowed("https://knob.example.com", "localhost:8501")
+    assert not streamlit_internals.is_origin_allowed("https://other.example.com", "localhost:8501")

@@ -42,6 +42,22 @@ def test_what_is_too_much_is_refused_in_words(
     assert refusal is None or says is None or says in refusal[1]
 
 
+def test_a_session_has_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiny ones: they have room in bytes, but the garbage collector walks over them after each run of any page."""
+    monkeypatch.setattr(upload_limits, "MOST_FILES", 2)
+    manager = MemoryUploadedFileManager("")
+    server = SimpleNamespace(uploaded_file_mgr=manager, exists=lambda: True, get_instance=lambda: server)
+    monkeypatch.setattr(streamlit_internals, "runtime", server)
+    limits = UploadLimits(nothing)
+    for id in "ab":
+        assert limits.refusal("me", 1) is None
+        manager.add_file("me", UploadedFileRec(id, "a.png", "image/png", b"1"))
+    refusal = limits.refusal("me", 1)
+    assert refusal is not None and refusal[0] == 413 and limits.refusal("other", 1) is None
+    manager.remove_file("me", "a")
+    assert limits.refusal("me", 1) is None
+
+
 def test_files_on_their_way_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload_limits, "stored_upload_bytes", dict)
     limits = UploadLimits(nothing)
