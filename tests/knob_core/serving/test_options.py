@@ -56,10 +56,12 @@ LINES = {
     "--grace inf": "--grace: is 'inf', expected float > 0",
     "--idle -1": "--idle: is '-1', expected float > 0",
     "--snapshot-every 0": "--snapshot-every: is '0', expected float > 0",
-    "logits:99999999999": "model is 'logits:99999999999', expected logits:K with 2 to 100,000 classes",
-    "logits:5 --device nope": "--device is 'nope', expected auto, cpu, or one that is here",
-    "logits:5 --state {file}": "--state is {file}, expected a folder, or one that can be made: File exists",
-    "logits:5 --state {file}/x": "--state is {file}/x, expected a folder, or one that can be made: Not a directory",
+    "logits:99999999999 --port 0": "model is 'logits:99999999999', expected logits:K with 2 to 100,000 classes",
+    "logits:5 --port 0 --device nope": "--device is 'nope', expected auto, cpu, or one that is here",
+    "logits:5 --port 0 --state {file}": "--state is {file}, expected a folder, or one that can be made: File exists",
+    "logits:5 --port 0 --state {file}/x": (
+        "--state is {file}/x, expected a folder, or one that can be made: Not a directory"
+    ),
 }
 
 
