@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import gc
 import logging
 import os
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 SIZE = (32, 32)  # of a blank picture, where the model does not say its own
 log = logging.getLogger(__name__)
-LIMITS = ("capacity", "queue", "rate", "max_frame", "max_batch", "max_wait", "grace", "idle")
+LIMITS = ("capacity", "queue", "max_frame", "max_batch", "max_wait", "grace", "idle")
 
 
 def access_of(given: argparse.Namespace) -> access.Access:
@@ -47,15 +46,17 @@ def access_of(given: argparse.Namespace) -> access.Access:
 
 
 def engine_of(given: argparse.Namespace) -> Engine:
-    if given.threads:
+    limits = Limits(**{name: getattr(given, name) for name in LIMITS})
+    if given.threads is not None:
         import torch
 
+        if given.threads < 1:
+            raise ValueError(f"--threads is {given.threads}, expected 1 or more")
         torch.set_num_threads(given.threads)
     if given.device != "auto":
         require_device(given.device)
     model = models.load(given.model, given.device)
     settings = settings_file.load(given.settings) if given.settings else None
-    limits = Limits(**{name: getattr(given, name) for name in LIMITS})
     return Engine(
         model.source, settings, limits, name=model.name, classes=model.classes, policy=given.policy, slew=given.slew
     )
@@ -93,50 +94,39 @@ def folder_held(path: Path) -> Iterator[None]:
 
 def require_tls(cert: str | None, key: str | None) -> None:
     """Refuse files of --tls-cert and --tls-key that uvicorn could not use, before anything is loaded."""
-    if cert is None:
-        if key is not None:
-            raise ValueError(f"--tls-key is {key}, expected --tls-cert with it")
-        return
-    for option, path in (("--tls-cert", cert), ("--tls-key", key)):
+    if cert is None and key is not None:
+        raise ValueError(f"--tls-key is {key}, expected --tls-cert with it")
+    if cert is not None:
         try:
-            if path is not None:
-                Path(path).read_bytes()
-        except OSError as error:
-            raise ValueError(f"{option} is {path}, expected a file that can be read: {error.strerror}") from None
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key)
+        except OSError as error:  # ssl.SSLError too
+            raise ValueError(
+                f"--tls-cert is {cert} and --tls-key {key or cert}, expected a certificate and its key in PEM format: "
+                f"{error.strerror or error}"
+            ) from None
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at the address, refused before anything is loaded where it is taken; it listens later."""
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
     try:
-        ssl.create_default_context(cafile=cert)
-    except ssl.SSLError:
-        raise ValueError(f"--tls-cert is {cert}, expected a certificate in PEM format") from None
-    has_password = False
+        found.bind((host, port))
+    except (OSError, OverflowError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise ValueError(f"--port is {port}, expected one that is free on {host}: {cause}") from None
+    return found
 
-    def password() -> str:
-        nonlocal has_password
-        has_password = True
-        return ""
 
+def raise_descriptors() -> None:
+    """Every stream has a socket, and many systems give a process 1024 descriptors unless it asks for more."""
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password)
-    except ssl.SSLError:
-        if has_password:
-            return  # uvicorn asks for it on the terminal
-        option, path = ("--tls-cert", cert) if key is None else ("--tls-key", key)
-        raise ValueError(f"{option} is {path}, expected a file with the key of --tls-cert, in PEM format") from None
-
-
-def require_free(host: str, port: int) -> None:
-    """Refuse a port that is taken, before anything is loaded; uvicorn finds out after the start only."""
-    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    for family, kind, protocol, _, address in found:
-        with socket.socket(family, kind, protocol) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
-            if family == socket.AF_INET6:
-                trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, True)
-            try:
-                trial.bind(address)
-            except OSError as error:
-                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                    continue  # as of an address without a network: the server knows better
-                raise ValueError(f"--port is {port}, expected one that is free on {host}: {error.strerror}") from None
+        import resource
+    except ImportError:  # Windows
+        return
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with suppress(OSError, ValueError):  # macOS has a limit beside the hard one
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def equip(service: Service, store: Store | None, every: float, settings: Path | None) -> None:

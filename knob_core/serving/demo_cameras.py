@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import math
 import sys
 import time
 from collections import Counter
@@ -20,7 +21,6 @@ from PIL import Image
 
 from knob_core.client import AsyncStream
 from knob_core.serving.options import HOST, PORT
-from knob_core.serving.ranges import positive, whole
 
 CORRUPTIONS = ("shot_noise", "gaussian_noise", "defocus_blur", "fog", "snow", "contrast", "jpeg_compression", "frost")
 GROUPS = ("north", "south")
@@ -55,12 +55,12 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("knob demo-cameras", description=__doc__)
     found.add_argument("--url", default=f"http://{HOST}:{PORT}", help="of the service; default: %(default)s")
     found.add_argument("--token", help="a camera's or an operator's")
-    found.add_argument("--streams", type=whole(1, 10_000), default=8, help="cameras; default: %(default)s")
-    found.add_argument("--rate", type=positive(), default=10.0, help="frames/s of each; default: %(default)s")
-    found.add_argument("--frames", type=whole(1), help="of each, then stop; default: without an end")
+    found.add_argument("--streams", type=int, default=8, help="cameras; default: %(default)s")
+    found.add_argument("--rate", type=float, default=10.0, help="frames/s of each; default: %(default)s")
+    found.add_argument("--frames", type=int, help="of each, then stop; default: without an end")
     found.add_argument("--raw", action="store_true", help="send pixels instead of JPEG files")
-    found.add_argument("--give-up", type=positive(), default=60.0, help="s without a service; default: %(default)s")
-    found.add_argument("--seed", type=whole(0), default=0)
+    found.add_argument("--give-up", type=float, default=60.0, help="s without a service; default: %(default)s")
+    found.add_argument("--seed", type=int, default=0)
     return found
 
 
@@ -132,6 +132,10 @@ def _said(replies: Counter[str]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     given = parser().parse_args(argv)
     try:
+        for name in ("streams", "rate", "give_up", "frames"):
+            value = getattr(given, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"--{name.replace('_', '-')} is {value}, expected a number > 0")
         asyncio.run(_run(given))
     except KeyboardInterrupt:
         return 130

@@ -62,27 +62,20 @@ class Limits:
 
     capacity: int = 1000  # streams
     queue: int = 4  # frames of one stream that may wait
-    rate: float = 240.0  # frames/s of one stream, in the long run
     max_frame: int = 2_000_000  # bytes of one frame, as it is sent
     max_batch: int = 64  # frames
     max_wait: float = 0.002  # s that the first frame of a batch waits for others
     grace: float = 60.0  # s that a stream's state is kept after its socket dropped
     idle: float = 600.0  # s without a frame after which a stream is forgotten
-    most_bytes: int = 256_000_000  # of the frames of all streams that wait, as they are kept: decoded
 
     def __post_init__(self) -> None:
-        for name in ("capacity", "queue", "max_frame", "max_batch", "most_bytes"):
+        for name in ("capacity", "queue", "max_frame", "max_batch"):
             whole_number(name, getattr(self, name), 1)
-        for name in ("rate", "grace", "idle"):
+        for name in ("grace", "idle"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected a finite number > 0")
         if not 0 <= self.max_wait <= 1:
             raise ValueError(f"max_wait is {self.max_wait!r}, expected a number of seconds in [0, 1]")
-
-    @property
-    def burst(self) -> float:
-        """Frames that may come at once after a pause: those of a second, and never less than one."""
-        return max(1.0, self.rate)
 
 
 class Engine:
@@ -108,7 +101,7 @@ class Engine:
         self.observe: Callable[[Batch], None] = lambda batch: None  # metrics
         self.streams: dict[str, ServedStream] = {}
         self._ready: deque[ServedStream] = deque()  # streams with waiting frames, in turn
-        self._count = self._bytes = 0  # frames that wait, and what they hold
+        self._count = 0  # frames that wait
         self.dropped = self.refused = 0  # frames, of all streams ever
         self._leaving: list[ServedStream] = []  # whose rows are to be given back
         self.lock = threading.Condition()  # of streams and queues; taken after the stepper's
@@ -127,7 +120,7 @@ class Engine:
         with self.lock:
             stream = self._entered(self._stream(id, group), group)
             old, stream.sink, stream.policy = stream.sink, sink, policy or stream.policy
-            self._note_seen(stream)
+            stream.seen = time.monotonic()
             cause = "another socket was opened for this stream"
             out += self._forget_waiting(stream, cause)
             if old is not None:
@@ -146,8 +139,7 @@ class Engine:
         with self.lock:
             stream = self.streams.get(id)
             if stream is not None and stream.sink is sink:
-                stream.sink = None
-                self._note_seen(stream)
+                stream.sink, stream.seen = None, time.monotonic()
                 out = self._forget_waiting(stream, "the stream's socket was closed")
         self.deliver(out)
 
@@ -172,12 +164,6 @@ class Engine:
                 out += self._remove(stream, f"no frame came for {self.limits.idle:g} s")
         self.deliver(out)
         return [stream.id for stream in late]
-
-    def _note_seen(self, stream: ServedStream) -> None:
-        """A sign of life. The frames that the rate allows grow with the time since the last one."""
-        now, limits = time.monotonic(), self.limits
-        stream.tokens = min(limits.burst, stream.tokens + (now - stream.seen) * limits.rate)
-        stream.seen = now
 
     def _patience(self, stream: ServedStream) -> float:
         return self.limits.idle if stream.sink is not None else min(self.limits.grace, self.limits.idle)
@@ -206,7 +192,7 @@ class Engine:
             raise Full("the service is stopping")
         if len(self.streams) >= self.limits.capacity:
             raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
-        return ServedStream(id, group, self.policy, tokens=self.limits.burst)
+        return ServedStream(id, group, self.policy)
 
     def _hello(self, stream: ServedStream, again: list[int]) -> Hello:
         return {
@@ -231,7 +217,6 @@ class Engine:
         What came by HTTP is answered: nobody sends it again.
         """
         self._count -= len(stream.waiting)
-        self._bytes -= sum(bytes_of(item.frame) for item in stream.waiting)
         alone = [item for item in stream.waiting if item.sink is not None]
         stream.waiting.clear()
         stream.accepted, stream.lost = stream.taken, 0.0
@@ -253,7 +238,6 @@ class Engine:
             stream = self._stream(id, group)
             number = self._admitted(stream, frame, own=sink is not None)
             self._entered(stream, group)  # a refused frame opens no stream, and moves none
-            stream.tokens -= 1.0
             if len(stream.waiting) >= self.limits.queue:
                 out.append(self._dropped(stream))
             stream.accepted, stream.origin = number, "memory"
@@ -263,16 +247,10 @@ class Engine:
                 self._ready.append(stream)
             stream.waiting.append(Waiting(stream, frame, number, sink, time.monotonic()))
             self._count += 1
-            self._bytes += bytes_of(frame)
             if self._count == 1 or self._count >= min(self.limits.max_batch, len(self.streams)):
                 self.lock.notify()
         if out:
             self.deliver(out)
-
-    def require_admitted(self, id: str, frame: Frame, own: bool) -> None:
-        """Refuse a frame that is not decoded yet where `submit` would refuse it, whatever it shows."""
-        with self.lock:
-            self._admitted(self.streams.get(id) or self._new_stream(id), frame, own)
 
     def _admitted(self, stream: ServedStream, frame: Frame, own: bool) -> int:
         """The frame's number, where it may wait; `own`: it came without the stream's socket."""
@@ -284,8 +262,7 @@ class Engine:
             raise
 
     def _number_of(self, stream: ServedStream, frame: Frame, own: bool) -> int:
-        limits = self.limits
-        self._note_seen(stream)
+        stream.seen = time.monotonic()
         if self.stopping:
             raise Refusal("full", "the service is stopping")
         if own and stream.sink is not None:
@@ -306,19 +283,14 @@ class Engine:
                 raise ValueError(cause)
         except ValueError as error:
             raise Refusal("bad_frame", str(error)) from None
-        if stream.tokens < 1.0:
-            raise Refusal("rate", f"more than {limits.rate:g} frames/s came, which is the limit of one stream")
-        if len(stream.waiting) >= limits.queue and (stream.policy == "refuse" or own):
+        if len(stream.waiting) >= self.limits.queue and (stream.policy == "refuse" or own):
             raise Refusal("full", f"{len(stream.waiting)} frames of this stream wait already")
-        if self._bytes and self._bytes + bytes_of(frame) > limits.most_bytes:
-            raise Refusal("full", f"{self._bytes:,} bytes of frames wait already, at most {limits.most_bytes:,} may")
         return number
 
     def _dropped(self, stream: ServedStream) -> tuple[Sink, Reply]:
         """The oldest waiting frame gives way to a newer one; the next counts it as elapsed."""
         oldest = stream.waiting.popleft()
         self._count -= 1
-        self._bytes -= bytes_of(oldest.frame)
         self.dropped += 1
         stream.dropped += 1
         stream.lost += frames_of(oldest.frame)
@@ -391,7 +363,6 @@ class Engine:
                     stream.queued = True
                     self._ready.append(stream)
             self._count -= len(batch)
-            self._bytes -= sum(bytes_of(item.frame) for item in batch)
             return batch
 
     def _refused(self, item: Waiting, cause: str, code: Code = "model") -> tuple[Sink, Reply]:
@@ -406,14 +377,9 @@ class Engine:
     # Watching
 
     def listing(self) -> list[StreamInfo]:
-        """All streams, by id. The lock is held for one stream at a time: frames come in between."""
+        """All streams, by id."""
         with self.lock:
-            streams = [self.streams[id] for id in sorted(self.streams)]
-        return [self._locked_info(stream) for stream in streams]
-
-    def _locked_info(self, stream: ServedStream) -> StreamInfo:
-        with self.lock:
-            return self._info(stream)
+            return [self._info(self.streams[id]) for id in sorted(self.streams)]
 
     def detail(self, id: str, since: int = 0) -> StreamInfo | None:
         with self.lock:
@@ -470,11 +436,6 @@ class Engine:
                 done = 1
             if not done and self.stopping:
                 return
-
-
-def bytes_of(frame: Frame) -> int:
-    """What it holds; of one that is not decoded yet nothing is known."""
-    return 0 if frame.content is None else frame.content.nbytes
 
 
 def closing(id: str, frame: int, cause: str, code: int = RESTART) -> Closing:

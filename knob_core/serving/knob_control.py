@@ -22,8 +22,6 @@ from knob_core.settings import Settings
 
 NAMES = tuple(entry.name for entry in fields(Settings))
 KEPT = 1000  # revisions that can be gone back to, and lines of the log
-KEPT_SCOPES = 200_000  # groups and streams in all revisions that are kept, or many large tables would fill the memory
-MOST_SCOPES = 10_000  # groups and streams with knobs of their own
 log = logging.getLogger(__name__)
 
 
@@ -95,8 +93,6 @@ def table_from_json(knobs: Any) -> KnobTable:
     if not isinstance(knobs, Mapping) or not knobs.keys() >= {"revision", "all", "groups", "streams"}:
         raise ValueError(f"knobs are {str(knobs)[:80]!r}, expected an object with revision, all, groups and streams")
     groups, streams = (_scopes_from_json(name, knobs[name + "s"]) for name in ("group", "stream"))
-    if len(groups) + len(streams) > MOST_SCOPES:
-        raise ValueError(f"{len(groups) + len(streams):,} groups and streams, expected at most {MOST_SCOPES:,}")
     return KnobTable(whole("revision", knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)
 
 
@@ -135,7 +131,6 @@ class KnobControl:
         self._lock = threading.Lock()
         self.table = KnobTable(1, base, {}, {})
         self._past: OrderedDict[int, KnobTable] = OrderedDict({1: self.table})
-        self._past_scopes = 0  # groups and streams in them
         self.log: deque[KnobChange] = deque(maxlen=KEPT)
 
     def turn(
@@ -188,7 +183,6 @@ class KnobControl:
         with self._lock:
             self.table = table
             self._past = OrderedDict({table.revision: table})
-            self._past_scopes = len(table.groups) + len(table.streams)
 
     def _set(
         self, base: Settings, groups: dict[str, Any], streams: dict[str, Any], by: str, scope: str,
@@ -197,14 +191,10 @@ class KnobControl:
         old = self.table
         if if_revision is not None and if_revision != old.revision:
             raise Conflict(f"if_revision is {if_revision}, but the knobs are at revision {old.revision}")
-        if len(groups) + len(streams) > MOST_SCOPES:
-            raise ValueError(f"{MOST_SCOPES:,} groups and streams have knobs of their own already: take some back")
         table = KnobTable(old.revision + 1, base, groups, streams)
         self._past[table.revision] = table
-        self._past_scopes += len(groups) + len(streams)
-        while len(self._past) > KEPT or (self._past_scopes > KEPT_SCOPES and len(self._past) > 2):
-            _, oldest = self._past.popitem(last=False)
-            self._past_scopes -= len(oldest.groups) + len(oldest.streams)
+        while len(self._past) > KEPT:
+            self._past.popitem(last=False)
         self.log.append(
             {"revision": table.revision, "time": time.time(), "by": by, "scope": scope, "changes": as_json(changes)}
         )

@@ -12,7 +12,6 @@ import math
 import numbers
 import re
 import struct
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -24,7 +23,6 @@ MAGIC = b"KNB1"
 RESTART, REPLACED, TOO_BIG = 1012, 4001, 1009  # close codes: come back; another socket has this stream; no such frame
 MAX_HEADER = 1000  # bytes
 MAX_LOGIT = 1e6  # in size
-MAX_DIGITS = 500  # of a whole number in JSON: Python's time for one grows with their square
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # of a stream or a group
 ELAPSED = (1e-3, 1e9)  # frames
 MOST_TIME = 1e12  # s, in size
@@ -107,7 +105,7 @@ class Dropped(TypedDict):
     cause: str
 
 
-Code = Literal["bad_frame", "order", "full", "rate", "model"]  # of a refusal
+Code = Literal["bad_frame", "order", "full", "model"]  # of a refusal
 
 
 class Refused(TypedDict):
@@ -277,22 +275,8 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-def _int(text: str) -> int:
-    if len(text) > MAX_DIGITS:
-        raise ValueError(f"a whole number has {len(text)} digits, expected at most {MAX_DIGITS}")
-    return int(text)
-
-
-def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"{_short(twice)} stands in one object twice")
-    return table
-
-
 # Made once: a message has a header of some fifty bytes.
-_JSON = json.JSONDecoder(parse_constant=_no_constant, parse_int=_int, object_pairs_hook=_table)
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
 _TEXT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 

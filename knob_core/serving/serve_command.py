@@ -5,19 +5,21 @@ from __future__ import annotations
 import argparse
 import contextlib
 import signal
+import socket
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
+from knob_core.serving.messages import MAX_HEADER
 from knob_core.serving.options import parser
 
 LAST_ANSWERS = 5.0  # s that sockets have to send their last answers when the service stops
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    given = parser().parse_args(argv)
     try:
+        given = parser().parse_args(argv)
         from knob_core.serving import assembly
 
         assembly.require_tls(given.tls_cert, given.tls_key)
@@ -35,18 +37,16 @@ def run(given: argparse.Namespace) -> int:
     from knob_core.serving import assembly
 
     access = assembly.access_of(given)
-    assembly.require_free(given.host, given.port)
+    listening = assembly.bound(given.host, given.port)
     with assembly.folder_held(given.state) if given.state is not None else contextlib.nullcontext():
-        return _run(given, access)
+        return _run(given, access, listening)
 
 
-def _run(given: argparse.Namespace, access: Any) -> int:
+def _run(given: argparse.Namespace, access: Any, listening: socket.socket) -> int:
     import uvicorn
 
     from knob_core.serving import assembly, logs
-    from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.snapshots import Snapshot
-    from knob_core.serving.web import connections
     from knob_core.serving.web.app import build
     from knob_core.serving.web.service import Service
 
@@ -55,45 +55,33 @@ def _run(given: argparse.Namespace, access: Any) -> int:
     store = Snapshot(engine, given.state) if given.state is not None else None
     assembly.equip(service, store, given.snapshot_every, given.settings)
     logs.to_stderr(given.log_level)
-    room = connections.made(2 * given.capacity + 100)
+    assembly.raise_descriptors()
     config = uvicorn.Config(
-        build(service), given.host, given.port, log_config=None, ws_max_size=given.max_frame + 2000,
-        http=connections.BoundedConnection, ws=FrameBudget, ws_per_message_deflate=False, access_log=False,
-        server_header=False, limit_concurrency=room.connections, timeout_graceful_shutdown=10, backlog=room.backlog,
-        ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
+        build(service), log_config=None, ws_max_size=given.max_frame + MAX_HEADER, ws_per_message_deflate=False,
+        access_log=False, server_header=False, limit_concurrency=2 * given.capacity + 100,
+        timeout_graceful_shutdown=10, ssl_certfile=given.tls_cert, ssl_keyfile=given.tls_key,
     )  # fmt: skip
-    server = draining_server(config, service)
+    host, port = listening.getsockname()[:2]
+    url = f"{'https' if given.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    server = draining_server(config, service, f"knob serve: {engine.name} on {url}")
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again once all is done
     with contextlib.suppress(KeyboardInterrupt):
-        server.run()
+        server.run([listening])
     return 0
 
 
-def draining_server(config: Any, service: Any, head_within: float | None = None) -> Any:
-    """A server that, when told to stop, lets every waiting frame be answered and saved before it closes sockets.
-
-    Connections without a request's head for `head_within` seconds are closed.
-    """
+def draining_server(config: Any, service: Any, says: str) -> Any:
+    """A server that, when told to stop, lets every waiting frame be answered and saved before it closes sockets."""
     import asyncio
 
     import uvicorn
 
-    from knob_core.serving.web.silent import HEAD_WITHIN, Silent
-
     class Draining(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
-            silent = Silent(self.server_state.connections, head_within or HEAD_WITHIN)
-            self.watching = asyncio.create_task(silent.watch())
-            for server in getattr(self, "servers", ()):
-                for socket in server.sockets:
-                    host, port = socket.getsockname()[:2]
-                    scheme = "https" if config.is_ssl else "http"
-                    shown = f"[{host}]" if ":" in host else host
-                    print(f"knob serve: {service.engine.name} on {scheme}://{shown}:{port}", flush=True)
+            print(says, flush=True)
 
         async def shutdown(self, sockets: Any = None) -> None:
-            self.watching.cancel()
             await asyncio.to_thread(service.drain)
             end = time.monotonic() + LAST_ANSWERS
             while service.engine.has_sockets() and time.monotonic() < end:  # each closes after its last answer

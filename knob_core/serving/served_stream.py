@@ -107,7 +107,6 @@ class ServedStream:
     answered: int = 0
     dropped: int = 0
     refused: int = 0
-    tokens: float = 0.0  # frames that the rate limit allows now
     rate: float = 0.0  # frames/s, smoothed
     shown: int | None = None  # last label, for counting flips
     left: tuple[int, int] = (-1, 0)  # (label that was left last, at which number)

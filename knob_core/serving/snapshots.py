@@ -7,7 +7,6 @@ and a stream that does not fit is left out.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -33,7 +32,6 @@ from knob_core.settings import Settings
 VERSION = 1
 NAME = "streams.safetensors"
 ENTRY = "knob"  # of the header
-DIGEST = "sha256"  # of a stream's row; files without it came before it
 WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, SafetensorError, OSError)  # of a damaged file
 SAID = 5  # streams that do not fit
 
@@ -95,16 +93,7 @@ def write(engine: Engine, folder: Path) -> int:
 
 def content_of(arrays: dict[str, np.ndarray], about: Mapping[str, Any]) -> bytes:
     """The file."""
-    streams = [{**entry, DIGEST: digest(_row(arrays, place))} for place, entry in enumerate(about["streams"])]
-    return save(arrays, {ENTRY: json.dumps({**about, "streams": streams})})
-
-
-def digest(row: Mapping[str, np.ndarray]) -> str:
-    """SHA-256 of one stream's arrays."""
-    sha = hashlib.sha256()
-    for name in sorted(row):
-        sha.update(name.encode() + row[name].tobytes())
-    return sha.hexdigest()
+    return save(arrays, {ENTRY: json.dumps(about)})
 
 
 def _row(arrays: Mapping[str, np.ndarray], place: int) -> dict[str, np.ndarray]:
@@ -166,7 +155,7 @@ def restore(engine: Engine, arrays: Mapping[str, np.ndarray], about: Mapping[str
     for place, entry in enumerate(entries):
         try:
             row = _row(arrays, place)
-            stream = _stream(entry, saved_at, row)
+            stream = _stream(entry, saved_at)
             found.append((stream, _checked_state(engine, stream, row)))
         except WRONG as error:
             left_out[_name_of(entry, place)] = str(error)
@@ -183,10 +172,10 @@ def restore(engine: Engine, arrays: Mapping[str, np.ndarray], about: Mapping[str
     return left_out
 
 
-def only_stream(engine: Engine, id: str, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> ServedStream:
+def only_stream(engine: Engine, id: str, about: Mapping[str, Any]) -> ServedStream:
     """The one stream that a file's header names, checked; it is not entered yet."""
     saved_at = _saved_at(engine, about)
-    streams = [_stream(entry, saved_at, arrays) for entry in about["streams"]]
+    streams = [_stream(entry, saved_at) for entry in about["streams"]]
     if [stream.id for stream in streams] != [id]:
         raise ValueError(f"it has the streams {[stream.id for stream in streams][:3]}, expected {id} alone")
     return streams[0]
@@ -229,7 +218,6 @@ def _enter(engine: Engine, found: list[tuple[ServedStream, State]]) -> None:
             engine.stepper.restore(stream, kept)
     with engine.lock:
         for stream, _ in found:
-            stream.tokens = engine.limits.burst
             engine.streams[stream.id] = stream
 
 
@@ -238,9 +226,7 @@ def _name_of(entry: Any, place: int) -> str:
     return f"stream {id}" if isinstance(id, str) and ID.fullmatch(id) else f"stream number {place + 1}"
 
 
-def _stream(entry: Mapping[str, Any], saved_at: float, row: Mapping[str, np.ndarray]) -> ServedStream:
-    if entry.get(DIGEST, found := digest(row)) != found:
-        raise ValueError(f"its state has the SHA-256 {found[:8]}, expected {str(entry[DIGEST])[:8]}: it is damaged")
+def _stream(entry: Mapping[str, Any], saved_at: float) -> ServedStream:
     group = require_id("group", entry["group"]) if entry["group"] != "" else ""
     stream = ServedStream(require_id("stream", entry["id"]), group, checked_policy(str(entry["policy"])))
     stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, _not_negative("lost", entry["lost"])

@@ -69,7 +69,7 @@ class StreamFiles:
                 return
             try:
                 arrays, about = snapshots.read(path)
-                known, saved = self.engine.streams.get(id), snapshots.only_stream(self.engine, id, arrays, about)
+                known, saved = self.engine.streams.get(id), snapshots.only_stream(self.engine, id, about)
                 if known is not None and known.life == saved.life and known.stepped >= saved.stepped:
                     return
                 room = self.engine.limits.capacity - len(self.engine.streams)

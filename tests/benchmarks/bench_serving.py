@@ -29,7 +29,7 @@ PICTURES = RNG.integers(0, 256, (STREAMS, 32, 32, 3), dtype=np.uint8)
 
 @pytest.fixture
 def service() -> Iterator[Process]:
-    found = Process("knob-ode-s0", "--threads", "1", "--rate", "100000", "--device", "cpu")
+    found = Process("knob-ode-s0", "--threads", "1", "--device", "cpu")
     yield found
     found.kill()
 

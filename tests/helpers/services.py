@@ -18,8 +18,9 @@ import numpy as np
 
 from knob_core import wrap
 from knob_core.serving.access import Access
-from knob_core.serving.engine import Engine, Limits
+from knob_core.serving.engine import Engine
 from knob_core.serving.maintenance import Maintenance
+from knob_core.serving.messages import MAX_HEADER
 from knob_core.serving.metrics import Metrics
 from knob_core.serving.snapshots import Snapshot
 from tools.screenshots import end_with_parent
@@ -35,21 +36,17 @@ def running(
     """A service on a free port of this machine; its `url` is set."""
     import uvicorn
 
-    from knob_core.serving.chunk_budget import ChunkBudget
-    from knob_core.serving.frame_budget import FrameBudget
     from knob_core.serving.web.app import build
     from knob_core.serving.web.service import Service
 
-    engine = engine or Engine(wrap.classifier(), limits=Limits(rate=1e9), name="logits")
+    engine = engine or Engine(wrap.classifier(), name="logits")
     service: Any = Service(engine, access or Access())
     store = Snapshot(engine, state) if state is not None else None
     service.maintenance = Maintenance(engine, service.problems, store=store, **maintenance)
     service.metrics = Metrics(engine, service.maintenance)
     engine.observe = service.metrics.observe
-    config = uvicorn.Config(
-        build(service), "127.0.0.1", 0, log_config=None, ws_max_size=service.max_frame + 2000,
-        http=ChunkBudget, ws=FrameBudget,
-    )  # fmt: skip
+    most = service.max_frame + MAX_HEADER
+    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, ws_max_size=most)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     for flag, kind, default in (("streams", int, 1000), ("active", int, 200), ("seconds", float, 600.0)):
         parser.add_argument(f"--{flag}", type=kind, default=default)
     given = parser.parse_args(arguments)
-    service = Process("logits:10", "--rate", "100000", "--idle", "100000", "--capacity", str(given.streams))
+    service = Process("logits:10", "--idle", "100000", "--capacity", str(given.streams))
     try:
         found = asyncio.run(soak(service, given.streams, given.active, given.seconds))
     finally:

@@ -15,10 +15,10 @@ from ray.serve.exceptions import BackPressureError, RayServeException
 from knob_core.serving.access import Caller
 from knob_core.serving.engine import Full
 from knob_core.serving.knob_control import Change, Conflict, table_from_json
-from knob_core.serving.messages import KnobState, StreamInfo, as_text
+from knob_core.serving.messages import KnobChange, KnobState, StreamInfo
 from knob_core.serving.on_ray.metrics_join import joined
 from knob_core.serving.stream_files import StreamFiles
-from knob_core.serving.web.service import Service, listed
+from knob_core.serving.web.service import Service
 
 FAILED = (RayError, RayServeException)
 ERRORS: dict[int, type[Exception]] = {400: ValueError, 404: LookupError, 409: Conflict, 503: Full}
@@ -78,16 +78,16 @@ class SharedService(Service):
         except FAILED:
             raise Full("the hub does not answer now, try again") from None
 
-    async def knob_text(self) -> bytes:
-        return as_text(_checked(await self._ask("state"))["knobs"]).encode()
+    async def knob_state(self) -> KnobState:
+        return _checked(await self._ask("state"))["knobs"]
 
-    async def log_text(self) -> bytes:
-        return as_text({"changes": _checked(await self._ask("state"))["log"]}).encode()
+    async def knob_log(self) -> list[KnobChange]:
+        return _checked(await self._ask("state"))["log"]
 
     async def change_knobs(self, change: Change, by: str) -> KnobState:
         return _checked(await self._ask("change", change.to_json(), by))["knobs"]
 
-    async def listing_text(self) -> bytes:
+    async def listing(self) -> list[StreamInfo]:
         """Of all replicas; a stream that has moved is listed where it was last."""
         found: dict[str, StreamInfo] = {}
         for report in (await self._ask("reports")).values():
@@ -95,7 +95,7 @@ class SharedService(Service):
                 other = found.get(info["stream"])
                 if other is None or (info["connected"], -info["idle"]) > (other["connected"], -other["idle"]):
                     found[info["stream"]] = info
-        return await asyncio.to_thread(listed, [found[id] for id in sorted(found)])
+        return [found[id] for id in sorted(found)]
 
     async def metrics_text(self) -> bytes:
         return joined({name: report["metrics"] for name, report in (await self._ask("reports")).items()})

@@ -60,9 +60,6 @@ def build(service: Service) -> Starlette:
             yield
         finally:
             await asyncio.to_thread(service.drain)
-            service.pictures.close()
-            service.lists.close()
-            service.watching.close()
 
     errors: Any = dict.fromkeys((404, 405), _problem)
     app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=errors)

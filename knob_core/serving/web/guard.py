@@ -12,11 +12,10 @@ from starlette.responses import JSONResponse, Response
 from knob_core.serving.access import Access, Caller
 from knob_core.serving.engine import Full, Refusal
 from knob_core.serving.knob_control import Conflict
-from knob_core.serving.unfinished import Unfinished
 from knob_core.serving.web.service import Service
 
-STATUS = {"bad_frame": 400, "order": 409, "full": 503, "rate": 429, "model": 500}
-HEADERS = {408: {"Connection": "close"}, 429: {"Retry-After": "1"}, 503: {"Retry-After": "1"}}
+STATUS = {"bad_frame": 400, "order": 409, "full": 503, "model": 500}
+HEADERS = {503: {"Retry-After": "1"}}
 TOKEN_PROTOCOL = "token."  # a browser's WebSocket has no headers: the token is offered as a subprotocol
 log = logging.getLogger(__name__)
 
@@ -25,10 +24,6 @@ Endpoint = Callable[[Request, Service, Caller], Awaitable[Response]]
 
 class TooLarge(ValueError):
     """A body above its limit."""
-
-
-class TooSlow(ValueError):
-    """A body that did not come in time."""
 
 
 def token_of(connection: HTTPConnection) -> str | None:
@@ -89,27 +84,13 @@ def status_of(error: Exception) -> int:
         return STATUS[error.code]
     if isinstance(error, (asyncio.TimeoutError, Full)):
         return 503
-    kinds = {TooLarge: 413, TooSlow: 408, Conflict: 409, LookupError: 404, ValueError: 400}
+    kinds = {TooLarge: 413, Conflict: 409, LookupError: 404, ValueError: 400}
     return next((status for kind, status in kinds.items() if isinstance(error, kind)), 500)
 
 
 async def body(request: Request, most: int) -> bytes:
-    """The whole body, refused as soon as it is too large or too slow, or others' unfinished ones are too many."""
-    whole = bytearray()
-    clock = asyncio.get_running_loop().time
-    unfinished = Unfinished(clock())
-    try:
-        async with asyncio.timeout_at(unfinished.due(clock())) as deadline:
-            async for part in request.stream():
-                if len(whole) + len(part) > most:
-                    raise TooLarge(f"the body has more than {most:,} bytes, which is the limit")
-                whole += part
-                unfinished.hold(len(whole))
-                if unfinished.is_too_much(most):
-                    raise Full("too many large requests are on their way already, try again")
-                deadline.reschedule(unfinished.due(clock()))
-    except TimeoutError:
-        raise TooSlow(f"{len(whole):,} bytes of the body came in time, and then no more") from None
-    finally:
-        unfinished.hold(0)
-    return bytes(whole)
+    """The whole body, refused where it is too large."""
+    whole = await request.body()
+    if len(whole) > most:
+        raise TooLarge(f"the body has {len(whole):,} bytes, expected at most {most:,}")
+    return whole

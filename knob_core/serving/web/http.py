@@ -12,7 +12,7 @@ from knob_core import settings as settings_file
 from knob_core.serving import decode
 from knob_core.serving.access import Caller
 from knob_core.serving.knob_control import Change, from_json
-from knob_core.serving.messages import Reply, parsed, require_id, unpack, whole
+from knob_core.serving.messages import Reply, as_text, parsed, require_id, unpack, whole
 from knob_core.serving.web import openapi
 from knob_core.serving.web.frame_lists import ANSWER_WITHIN, submitted
 from knob_core.serving.web.guard import STATUS, body
@@ -25,11 +25,11 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Respo
     """A frame of the stream in the path."""
     id = request.path_params["id"]
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    content = await body(request, service.text_limit() if kind == "application/json" else service.max_frame)
+    content = await body(request, service.max_frame)
     if kind == "application/json":
         frame, picture = decode.of_logits(parsed(content)), None
     elif kind in PICTURES:
-        frame, picture = await service.frame(id, *unpack(content))
+        frame, picture = await service.frame(*unpack(content))
     else:
         cause = f"Content-Type is {kind[:80]!r}, expected application/json, {', '.join(PICTURES)}"
         return JSONResponse({"error": cause}, 415)
@@ -54,7 +54,7 @@ async def about(request: Request, service: Service, caller: Caller) -> Response:
 
 
 async def streams(request: Request, service: Service, caller: Caller) -> Response:
-    return Response(await service.listing_text(), media_type="application/json")
+    return Response(as_text({"streams": await service.listing()}), media_type="application/json")
 
 
 async def stream(request: Request, service: Service, caller: Caller) -> Response:
@@ -92,7 +92,7 @@ def _whole(text: str, name: str) -> int:
 
 
 async def knobs(request: Request, service: Service, caller: Caller) -> Response:
-    return Response(await service.knob_text(), media_type="application/json")
+    return JSONResponse(await service.knob_state())
 
 
 async def turn(request: Request, service: Service, caller: Caller) -> Response:
@@ -128,7 +128,7 @@ async def revert(request: Request, service: Service, caller: Caller) -> Response
 
 
 async def knob_log(request: Request, service: Service, caller: Caller) -> Response:
-    return Response(await service.log_text(), media_type="application/json")
+    return JSONResponse({"changes": await service.knob_log()})
 
 
 def _switch(request: Request, name: str) -> bool:

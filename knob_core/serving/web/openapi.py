@@ -22,7 +22,7 @@ KNOBS: dict[str, Any] = {
     "if_revision": WHOLE,
 }
 LOGIT: dict[str, Any] = {"type": "number", "minimum": -messages.MAX_LOGIT, "maximum": messages.MAX_LOGIT}
-LOGITS: dict[str, Any] = {"type": "array", "items": LOGIT, "minItems": 2, "maxItems": 10_000}
+LOGITS: dict[str, Any] = {"type": "array", "items": LOGIT, "minItems": 2}
 FRAME: dict[str, Any] = {
     "logits": LOGITS,
     "number": WHOLE,
@@ -115,7 +115,7 @@ def _request(
 
 CAUSES = {
     400: "what was sent is wrong", 401: "a token is needed", 403: "not allowed", 404: "not known", 409: "conflict",
-    408: "too slow", 413: "too large", 415: "unknown kind of content", 429: "too many frames a second",
+    413: "too large", 415: "unknown kind of content",
     500: "the model failed", 503: "full, starting or stopping",
 }  # fmt: skip
 PICTURE: dict[str, Any] = {"type": "string", "format": "binary"}
@@ -139,8 +139,8 @@ LISTED: dict[str, Any] = {
     "oneOf": [{"required": ["logits"]}, {"required": ["picture"]}],
     "additionalProperties": False,
 }
-MANY_FRAMES: dict[str, Any] = _one("frames", {"type": "array", "items": LISTED, "minItems": 1, "maxItems": 1000})
-FRAME_ERRORS = (400, 408, 409, 413, 429, 500, 503)
+MANY_FRAMES: dict[str, Any] = _one("frames", {"type": "array", "items": LISTED, "minItems": 1})
+FRAME_ERRORS = (400, 409, 413, 500, 503)
 
 
 def paths() -> dict[str, Any]:
@@ -149,7 +149,7 @@ def paths() -> dict[str, Any]:
     clear = _query("clear", {"type": "boolean"})
 
     def turning(says: str, *parameters: dict[str, Any]) -> dict[str, Any]:
-        more: Any = {"errors": (400, 408, 409, 413), "role": "operator", "parameters": parameters, "body": turn_body}
+        more: Any = {"errors": (400, 409, 413), "role": "operator", "parameters": parameters, "body": turn_body}
         return {"patch": _request(f"turn {says}", state, **more), "put": _request(f"set all of {says}", state, **more)}
 
     def releasing(says: str, parameter: dict[str, Any]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def paths() -> dict[str, Any]:
             "post": _request(
                 "frames of many streams", {200: _json(_one("answers", {"type": "array", "items": {
                     "anyOf": [_ref(messages.Answer), _ref(messages.Refused), _ref(messages.Dropped)]}}))},
-                errors=(400, 408, 413, 503), role="camera", body=_body(MANY_FRAMES),
+                errors=(400, 503), role="camera", body=_body(MANY_FRAMES),
             )
         },
         "/v1/service": {"get": _request("what this service is", {200: _json({"type": "object"})})},
@@ -198,7 +198,7 @@ def paths() -> dict[str, Any]:
         },
         "/v1/knobs/revert": {
             "post": _request(
-                "all knobs as they were at a revision", state, errors=(400, 404, 408, 409, 413), role="operator",
+                "all knobs as they were at a revision", state, errors=(400, 404, 409, 413), role="operator",
                 body=_body(REVERT),
             )
         },

@@ -14,7 +14,7 @@ from services import running
 from knob_core import wrap
 from knob_core.client import Service
 from knob_core.serving import demo_cameras
-from knob_core.serving.engine import Engine, Limits
+from knob_core.serving.engine import Engine
 
 
 def grey_frames(camera: int, seed: int = 0) -> Iterator[np.ndarray]:
@@ -24,7 +24,7 @@ def grey_frames(camera: int, seed: int = 0) -> Iterator[np.ndarray]:
 
 def mean_service() -> Engine:
     mean = wrap.classifier(lambda frames: np.asarray(frames, np.float64).mean((1, 2)) - 100)
-    return Engine(mean, limits=Limits(rate=1e9), name="mean")
+    return Engine(mean, name="mean")
 
 
 def test_cameras_end_in_one_line_where_the_service_is_gone_for_good(

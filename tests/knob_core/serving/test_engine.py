@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +27,7 @@ FIELDS = ("label", "p_max", "g", "u", "u_star", "missing", "age", "zeta", "omega
 
 
 def engine(**more: Any) -> Engine:
-    limits = Limits(**{"rate": 1e9, "queue": 64, **more.pop("limits", {})})
+    limits = Limits(**{"queue": 64, **more.pop("limits", {})})
     return Engine(wrap.classifier(), more.pop("settings", None), limits, **more)
 
 
@@ -75,7 +74,7 @@ def test_every_stream_is_a_knob_stream_of_its_own(kind: str, slew: float | None)
     """Streams join and leave, frames share batches, knobs are turned for all, for groups and for one."""
     make, name, size = SOURCES[kind]
     rng = np.random.default_rng(0)
-    served = Engine(make(), Settings(), Limits(rate=1e9, queue=64, max_batch=16), slew=slew)
+    served = Engine(make(), Settings(), Limits(queue=64, max_batch=16), slew=slew)
     clients = {f"s{k}": Client(served, f"s{k}", group="ab"[k % 2]) for k in range(12)}
     sent: dict[str, list[Frame]] = {id: [] for id in clients}
     for round_ in range(60):
@@ -307,7 +306,7 @@ def test_a_model_that_fails_is_told_and_leaves_the_state() -> None:
             raise RuntimeError("out of memory")
         return np.asarray(frames, np.float64).reshape(len(frames), -1)[:, :K]
 
-    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    served = Engine(wrap.classifier(model))
     client = Client(served, "a")
     rng = np.random.default_rng(7)
     pictures = [rng.integers(0, 9, (2, 2, 3), dtype=np.uint8) for _ in range(3)]
@@ -329,7 +328,7 @@ def test_frames_that_the_model_refused_count_as_answered_for_a_client_that_comes
     def model(frames: np.ndarray) -> np.ndarray:
         raise RuntimeError("out of memory")
 
-    served = Engine(wrap.classifier(model), None, Limits(rate=1e9))
+    served = Engine(wrap.classifier(model))
     client = Client(served, "a")
     for _ in range(RECENT + 4):
         served.submit("a", Frame("raw", np.zeros((2, 2, 3), np.uint8)))
@@ -355,7 +354,7 @@ def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on(monkeypatc
     advance = stepper.advance
     monkeypatch.setattr(stepper, "advance", fails_where_white)
     brightness = lambda pictures: pictures.reshape(len(pictures), -1)[:, :K].astype(float)  # noqa: E731
-    served = Engine(wrap.classifier(brightness), None, Limits(rate=1e9))
+    served = Engine(wrap.classifier(brightness))
     bad, good = Client(served, "bad"), Client(served, "good")
     served.knobs.turn({"memory": "off"}, "tester", stream="good")
     for shade in (0, 255):
@@ -371,7 +370,7 @@ def test_a_step_that_fails_is_told_and_streams_with_other_knobs_go_on(monkeypatc
 
 
 def test_replies_come_in_the_order_of_the_frames_also_where_a_later_one_is_refused() -> None:
-    served = Engine(wrap.classifier(huge_where_white), None, Limits(rate=1e9))
+    served = Engine(wrap.classifier(huge_where_white))
     client = Client(served, "a")
     for value in (0, 255):
         served.submit("a", Frame("raw", np.full((2, 2, 3), value, np.uint8)))
@@ -411,25 +410,6 @@ def test_a_reply_that_cannot_be_delivered_keeps_no_other_from_its_own(caplog: py
     assert "a reply was not delivered" in caplog.text and "not JSON compliant" in caplog.text
 
 
-def test_less_than_one_frame_a_second_is_a_rate_too() -> None:
-    rng, served = np.random.default_rng(8), engine(limits={"rate": 0.1})
-    Client(served, "a")
-    served.submit("a", logits(rng))
-    with pytest.raises(Refusal, match=r"more than 0\.1 frames/s"):
-        served.submit("a", logits(rng))
-
-
-def test_time_without_a_socket_counts_for_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, served = np.random.default_rng(8), engine(limits={"rate": 2})
-    client, began = Client(served, "a"), time.monotonic()
-    served.submit("a", logits(rng))
-    served.submit("a", logits(rng))
-    monkeypatch.setattr(time, "monotonic", lambda: began + 10)
-    served.part("a", client.sink)
-    client.join()
-    served.submit("a", logits(rng))
-
-
 def test_frames_that_a_client_sends_again_are_not_counted_as_lost_too() -> None:
     rng, served = np.random.default_rng(9), engine(limits={"queue": 2})
     client = Client(served, "a")
@@ -461,15 +441,12 @@ def test_a_frame_that_is_sent_again_has_one_reply() -> None:
     assert client.join(after=0)["again"] == [1] and client.told[-1]["type"] == "answer"
 
 
-def test_wrong_order_and_too_many_frames_a_second_are_refused() -> None:
-    rng, served = np.random.default_rng(8), engine(limits={"rate": 5})
+def test_wrong_order_is_refused() -> None:
+    rng, served = np.random.default_rng(8), engine()
     Client(served, "a")
     served.submit("a", logits(rng, number=7))
     with pytest.raises(Refusal, match="number is 7, expected more than 7"):
         served.submit("a", logits(rng, number=7))
-    with pytest.raises(Refusal, match="more than 5 frames/s"):
-        for _ in range(10):
-            served.submit("a", logits(rng))
 
 
 @pytest.mark.parametrize("id", ["", "a/b", "x" * 65, "ä", "a b", "a\n"])
@@ -575,7 +552,7 @@ def test_a_model_that_gives_probabilities_stands_among_the_problems(caplog: pyte
     rng = np.random.default_rng(5)
     gives = [spread]
     source = wrap.classifier(lambda pictures: np.stack([gives[0](rng) for _ in pictures]))
-    served = Engine(source, limits=Limits(rate=1e9))
+    served = Engine(source)
     problems: dict[str, str] = {}
     told: list[Any] = []
     kept = Maintenance(served, problems)
@@ -605,7 +582,7 @@ def test_a_frame_of_which_the_model_makes_a_huge_logit_is_refused_alone(branches
         z[:, 3] = np.where(pictures[:, 0, 0, 0] == 1, -2e100, np.where(pictures[:, 0, 0, 0] == 2, -np.inf, 1e100))
         return z if branches == 1 else (np.zeros_like(z), z, np.zeros(len(z)))
 
-    served = Engine(wrap.classifier(model) if branches == 1 else wrap.two_branch(model), limits=Limits(rate=1e9))
+    served = Engine(wrap.classifier(model) if branches == 1 else wrap.two_branch(model))
     clients = [Client(served, id) for id in "abc"]
     for k, client in enumerate(clients):
         served.submit(client.id, Frame("raw", np.full((4, 4, 3), k, np.uint8)))
@@ -613,54 +590,3 @@ def test_a_frame_of_which_the_model_makes_a_huge_logit_is_refused_alone(branches
     assert [client.told[-1]["type"] for client in clients] == ["answer", "refused", "answer"]
     assert clients[1].told[-1]["cause"] == "the model gave the logit -2e+100, expected at most 1e+100 in size"
     assert clients[1].told[-1]["code"] == "model"
-
-
-def test_what_waiting_frames_hold_is_bounded_in_all() -> None:
-    """Whichever way they stop waiting."""
-    mean = wrap.classifier(lambda frames: np.asarray(frames, np.float64).reshape(len(frames), -1)[:, :K])
-    served = Engine(mean, None, Limits(rate=1e9, queue=2, max_batch=2, most_bytes=100))
-    frame = Frame("raw", np.zeros((2, 5, 3), np.uint8))  # 30 bytes
-    clients = [Client(served, name, policy="newest") for name in "abcd"]
-
-    def taken() -> list[str]:
-        found = []
-        for client in clients:
-            try:
-                served.submit(client.id, frame)
-                found.append(client.id)
-            except Refusal as error:
-                assert error.code == "full" and "90 bytes of frames wait already, at most 100 may" in str(error)
-        return found
-
-    assert taken() == ["a", "b", "c"] and served.refused == 1
-    assert served.step_waiting() == 2 and taken() == ["a", "b"]
-    served.part("c", clients[2].sink)
-    assert taken() == ["a"]
-    served.forget("a")
-    served.forget("b")
-    assert taken() == ["a", "b", "c"]
-    while served.step_waiting():
-        pass
-    served.submit("d", Frame("raw", np.zeros((10, 10, 3), np.uint8)))  # alone a larger one is taken
-    assert served._bytes == 300
-
-
-def test_a_frame_that_is_not_decoded_is_refused_as_it_would_be_then() -> None:
-    served = engine(limits={"rate": 1.0, "capacity": 1})
-    unread = Frame("missing", None)
-    served.require_admitted("a", unread, own=True)
-    assert not served.streams and not served.refused
-    client = Client(served, "a")
-    served.require_admitted("a", unread, own=False)
-    served.submit("a", logits(np.random.default_rng(0), number=5), None)
-    for stub, own, code in (
-        (unread, False, "rate"),
-        (unread, True, "order"),
-        (Frame("missing", None, 5), False, "order"),
-    ):
-        with pytest.raises(Refusal) as refused:
-            served.require_admitted("a", stub, own)
-        assert refused.value.code == code
-    with pytest.raises(Full):
-        served.require_admitted("b", unread, own=True)
-    assert served.refused == 3 and served.streams["a"].refused == 3 and len(client.told) == 1

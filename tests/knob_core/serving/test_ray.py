@@ -38,7 +38,7 @@ class RayService:
     def __init__(self, folder: Path) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}"
         options = ["--ray", "--replicas", "2", "--cpus", "0.5", "--state", str(folder), "--snapshot-every", str(EVERY)]
-        limits = ["--rate", "1000000", "--queue", "8", "--capacity", "60"]
+        limits = ["--queue", "8", "--capacity", "60"]
         command = [sys.executable, "-m", "knob_core.serving", f"logits:{CLASSES}", "--port", str(port)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
         self.process = subprocess.Popen(

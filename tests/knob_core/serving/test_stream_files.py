@@ -22,7 +22,7 @@ class Replica:
     """An engine with its files."""
 
     def __init__(self, folder: Path, **limits: Any) -> None:
-        self.engine = Engine(wrap.classifier(), limits=Limits(rate=1e9, **limits), name="logits")
+        self.engine = Engine(wrap.classifier(), limits=Limits(**limits), name="logits")
         self.files = StreamFiles(self.engine, folder)
         self.files.load()
 
