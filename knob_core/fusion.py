@@ -78,7 +78,16 @@ def mix(z_static: A, z_dyn: A, g: A) -> A:
 def diagnose(z_static: A, z_dyn: A, g: Knob) -> Fusion[A]:
     """Fusion with margins, T_eff and CSR in one pass."""
     z_static, z_dyn = _branches(z_static, z_dyn, classes=2)
-    g = _gate(g, z_static)
+    return _diagnosed(z_static, z_dyn, _gate(g, z_static))
+
+
+def shrinkage(z_static: A, z_dyn: A, g: A) -> tuple[A, A]:
+    """(T_eff, CSR) of arrays of one dtype that are known to be good: nothing is checked."""
+    fused = _diagnosed(z_static, z_dyn, g)
+    return fused.t_eff, fused.csr
+
+
+def _diagnosed(z_static: A, z_dyn: A, g: A) -> Fusion[A]:
     z_fuse = mix(z_static, z_dyn, g)
     k, j = top2(z_fuse)
     m_static = pick(z_static, k) - pick(z_static, j)

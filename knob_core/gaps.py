@@ -15,6 +15,7 @@ import numpy as np
 from knob_core import gate
 from knob_core._arrays.checks import A, Knob, PerStream, namespace
 
+MOST_HELD = 100_000  # frames that a memory goes on holding the last one: it has settled by then
 MAX_ELAPSED = 1e9  # frames; a year at 30 frames/s
 
 
@@ -74,12 +75,9 @@ def coast(
     dt: np.ndarray,  # broadcasts against held: frames
     count: np.ndarray,  # alike: whole number of steps
     state: np.ndarray,  # (N, 2) or (N, K, 2)
-    brake: float = 0.0,  # share of v that is lost in each step where u is free to move, 1 - a[0, 0] = 1
 ) -> np.ndarray:
     """The state after `count` steps towards the same command."""
     a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
-    if brake:
-        a[..., 1, :] *= 1 - brake * (1 - a[..., :1, 0])
     rest = np.stack([held, np.zeros_like(held)], axis=-1)
     return rest + np.einsum("...ij,...j->...i", _power(a, count), state - rest)
 

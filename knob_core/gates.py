@@ -44,6 +44,17 @@ class Frame(NamedTuple):
     elapsed: np.ndarray  # (N,) frames since that one
 
 
+class Motion(NamedTuple):
+    """A kind of gate as the loop takes it: x' = w (A x + B y), A = still + zeta damped, by Tustin with step h."""
+
+    mixes: bool  # there are two branches, mixed with the gate; else z_static answers alone
+    averages: bool  # it is the gate itself that moves, towards sigmoid(u_star), by 1 - exp(-2h): no Tustin
+    still: np.ndarray  # (S, S)
+    damped: np.ndarray  # (S, S)
+    drive: np.ndarray  # (S,) B; without any entry the gate follows at once
+    brakes: np.ndarray  # (S,) which parts lose the share of themselves by which the spring moved
+
+
 class OneStep(NamedTuple):
     """One frame from rest in numbers: g = rest + share (sigmoid(gain u_star) - rest)."""
 
@@ -68,6 +79,7 @@ class Gate:
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
     rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # (S,) the state of a stream at rest
     within: ClassVar[tuple[float, float]] = (-math.inf, math.inf)  # what the first number of a state may be
+    brakes: ClassVar[tuple[float, ...]] = ()  # what the memory's spring takes of each part of a state, where it acts
     reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
@@ -103,6 +115,14 @@ class Gate:
         """One frame of N streams without a gap and without checks, for graphs: state (N, S) in and out."""
         raise NotImplementedError
 
+    def packed(self, state: np.ndarray) -> np.ndarray:
+        """The state that `run` gave, as rows (N, S) like `rest`."""
+        return state
+
+    def unpacked(self, rows: np.ndarray) -> np.ndarray:
+        """Rows (N, S) as `run` takes them."""
+        return rows
+
     def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
         """(u, g) after one frame from rest: Reset Mode."""
         raise NotImplementedError
@@ -114,6 +134,12 @@ class Gate:
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
         """Reset Mode as three numbers."""
         return OneStep(1.0, 1.0, NEUTRAL)
+
+    @property
+    def motion(self) -> Motion:
+        """This kind as the compiled spring takes it (`knob_core.memories`)."""
+        nothing = np.zeros((0, 0))
+        return Motion(self.gated, False, nothing, nothing, np.zeros(0), np.zeros(0))
 
     # Theory
 
@@ -208,6 +234,7 @@ class FirstOrder(Gate):
     knobs = ("omega_n",)
     rest = (NEUTRAL, 0.0)
     within = (0.0, 1.0)
+    brakes = (0.0, 0.0)
 
     def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         g, end = run_ema(sigmoid(u_star), omega_n, state=state)
@@ -217,10 +244,21 @@ class FirstOrder(Gate):
         g = gaps.advance_ema(sigmoid(now.u_star), sigmoid(now.held), omega_n, now.elapsed, state[:, 0])
         return Moved(logit(g), g, np.stack([g, np.zeros_like(g)], axis=-1))
 
+    def packed(self, state: np.ndarray) -> np.ndarray:
+        return np.stack([state, np.zeros_like(state)], axis=-1)
+
+    def unpacked(self, rows: np.ndarray) -> np.ndarray:
+        return rows[..., 0]
+
     def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
         xp, g = namespace(u_star), state[..., 0]
         g = g + ema_alpha(omega_n, dt) * (sigmoid(u_star) - g)
         return Moved(logit(g), g, xp.stack([g, xp.zeros_like(g)], -1))
+
+    @property
+    def motion(self) -> Motion:
+        nothing = np.zeros((2, 2))
+        return Motion(True, True, nothing, nothing, np.zeros(2), np.zeros(2))
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return ema_alpha(omega_n)
@@ -267,6 +305,7 @@ class SecondOrder(Gate):
 
     name = "second order"
     knobs = ("zeta", "omega_n")
+    brakes = (0.0, 1.0)
 
     def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         u, end = gate.run(u_star, zeta, omega_n, state=state)
@@ -279,6 +318,11 @@ class SecondOrder(Gate):
     def frame(self, u_star: A, zeta: Knob, omega_n: Knob, dt: Knob, state: A) -> Moved[A]:
         u, end = gaps.step(u_star, zeta, omega_n, dt, state)
         return Moved(u, sigmoid(u), end)
+
+    @property
+    def motion(self) -> Motion:
+        still, damped = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, -2.0]])
+        return Motion(True, False, still, damped, np.array([0.0, 1.0]), np.array(self.brakes))
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return gate.one_step_gain(zeta, omega_n)

@@ -15,7 +15,7 @@ from typing import Any
 from knob_core import files, goals
 from knob_core._arrays import checks as check
 from knob_core.goals import Goals
-from knob_core.memories import KINDS, OFF, PLAIN, UNFITTED, Attentive, Memory
+from knob_core.memories import KINDS, UNFITTED, Attentive
 
 VERSION = 1
 TABLE, GOALS = "attentive", "goals"  # tables of the file: weights, and what is wanted
@@ -48,7 +48,7 @@ class Settings:
         if not isinstance(self.on, bool):
             raise ValueError(f"on is {check.shown(self.on)}, expected true or false")
         if isinstance(self.memory, bool):
-            object.__setattr__(self, "memory", PLAIN.name if self.memory else OFF.name)
+            object.__setattr__(self, "memory", "plain" if self.memory else "off")
         if not isinstance(self.memory, str) or self.memory not in KINDS:
             raise ValueError(f"memory is {check.shown(self.memory)}, expected one of {', '.join(KINDS)}")
         if self.weights is not None and not isinstance(self.weights, Attentive):
@@ -58,11 +58,12 @@ class Settings:
         if not isinstance(self.mode, str) or self.mode not in MODES:
             raise ValueError(f"mode is {check.shown(self.mode)}, expected one of {', '.join(MODES)}")
 
-    def acting_memory(self, attentive: Attentive | None = None) -> Memory:
-        """The memory that acts on the next frame; `attentive` are the model's own weights."""
-        if not self.on or self.mode != "continuous" or self.memory == OFF.name:
-            return OFF
-        return PLAIN if self.memory == PLAIN.name else self.attentive_weights(attentive)
+    def acting_memory(self, attentive: Attentive | None = None) -> Attentive | None:
+        """Weights of the memory that acts on the next frame, None where none does; `attentive` are the model's own."""
+        if not self.on or self.mode != "continuous" or self.memory == "off":
+            return None
+        weights = self.attentive_weights(attentive)
+        return weights.plain if self.memory == "plain" else weights
 
     def attentive_weights(self, own: Attentive | None = None) -> Attentive:
         """The weights of attentive memory: those of this setting, else the model's own, else `UNFITTED`."""
@@ -90,6 +91,8 @@ def to_toml(settings: Settings) -> str:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):
         return f'"{value}"'
     return str(value).lower() if isinstance(value, bool) else repr(float(value))

@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,20 @@ import pandas as pd
 
 from knob_core import branches, checkpoint, files, methods
 from knob_core.branches import Branches
+from knob_core.gates import INSTANT
 from knob_core.memories import Attentive
 from knob_core.response import respond
 from knob_core.rivals import WITH_COMMAND
 from knob_core.settings import HOME, Settings
 from knob_core.tuning import saved
-from knob_core.tuning.compare import evaluate
+from knob_core.tuning.compare import compare
+from knob_core.tuning.measured import Measured, measure_answer, together
 from knob_core.tuning.streams import Streams
-from knob_core.tuning.sweep import with_sweep
+from knob_core.tuning.sweep import repeat, with_sweep
 from knob_core.tuning.tune import Tuned
 from train import change_streams, commands, compare_filters, fit_memory
-from train.compare_filters import ABLATIONS, CHOOSING, KINDS, TESTING
+from train.compare_filters import CHOOSING, KINDS, OURS, TESTING
+from train.fit_memory import Watched
 from train.measuring import change_tables
 
 VALIDATION = {"mixed": 96, "fast": 48, "slow": 48}  # streams
@@ -40,6 +44,9 @@ TEST = {"mixed": 210, "fast": 60, "slow": 60}
 RIVALS = ("ema-logits", "second-order", "one-euro-logits", "hmm", "cusum", "change-point")
 AT_HOME = ("cusum", "change-point", "hmm")  # beside ours at home, at the same delay
 EVALUATIONS = 80
+OMEGAS = tuple(np.geomspace(0.01, 6.0, 24))  # rad/frame: our own sweep
+FIRST_ORDER = 100.0  # so much damping that v has no say, and omega_n larger by twice that
+ABLATIONS = ("without l", "without d", "without f", "gate instant", "first order")
 
 
 def streams_of(
@@ -65,17 +72,19 @@ def _done(code: int) -> None:
 
 def choose(args: argparse.Namespace) -> None:
     streams_of(args.checkpoints, "pairs", VALIDATION, args.work, args.data)
+    streams_of(args.checkpoints, "validation", {"mixed": VALIDATION["mixed"]}, args.work, args.data)
     for path in args.checkpoints:
         mixed, tuned = _file(args.work, "pairs", "mixed", path.stem), args.work / f"tuned-{path.stem}.json"
         if not tuned.is_file():
             gated = methods.get(path.stem.rpartition("-s")[0]).gate.gated
-            names = [*RIVALS, *(WITH_COMMAND if gated else ()), *(ABLATIONS if gated else ())]
+            names = [*RIVALS, *(WITH_COMMAND if gated else ())]
             streams, about = compare_filters.read([mixed], CHOOSING)
             found = compare_filters.tune_all(streams, args.evaluations, names)
             saved.save(found, tuned, {"model": about["model"], "streams": len(streams.z)})
             print(f"{path.stem}: {len(found)} filters tuned: {tuned}", flush=True)
         files_ = [str(_file(args.work, "pairs", kind, path.stem)) for kind in VALIDATION]
-        _done(fit_memory.main([str(path), "--tuned", str(tuned), "--streams", *files_, "--out", str(args.ship)]))
+        files_.append(str(_file(args.work, "validation", "mixed", path.stem)))
+        _done(fit_memory.main([str(path), "--streams", *files_, "--out", str(args.ship)]))
 
 
 def measure(args: argparse.Namespace) -> None:
@@ -86,12 +95,12 @@ def measure(args: argparse.Namespace) -> None:
         for kind in TEST:
             file = _file(args.work, "test", kind, path.stem)
             streams, _ = compare_filters.read([file], TESTING)
-            compared = evaluate({name: t for name, t in tuned.items() if name not in ABLATIONS}, streams)
-            filters.append(compare_filters.table(compared, path.stem, kind))
+            own = our_curves(fit_memory.watch(file, method_of(path)), weights_of(path), (OURS,))
+            rivals = {name: repeat(t.kind, t.parameters, t.curve, streams) for name, t in tuned.items()}
+            filters.append(compare_filters.table(compare(own | rivals), path.stem, kind))
             if kind == "mixed":
-                left = {name: t for name, t in tuned.items() if name in ABLATIONS or name == compare_filters.OURS}
-                if len(left) > 1:
-                    ablations.append(compare_filters.table(evaluate(left, streams), path.stem, kind))
+                left = our_curves(fit_memory.watch(file, method_of(path)), weights_of(path), (OURS, *ABLATIONS))
+                ablations.append(compare_filters.table(compare(left), path.stem, kind))
                 table = at_home(file, streams, path, tuned)
                 home.append(table[table["by"] == change_tables.ALL])
                 groups.append(table[table["by"] != change_tables.ALL])
@@ -111,12 +120,41 @@ def _write(path: Path, frames: list[pd.DataFrame]) -> None:
         files.write_text(path, pd.concat(frames).to_csv(index=False, float_format="%.5g"))
 
 
-def at_home(file: Path, streams: Streams, path: Path, tuned: dict[str, Tuned]) -> pd.DataFrame:
-    """What an operator gets without turning anything, beside rivals of the same delay on the validation streams."""
-    loaded, method = branches.load(file), path.stem.rpartition("-s")[0]
+def method_of(path: Path) -> str:
+    """The method of a checkpoint, by its name."""
+    return path.stem.rpartition("-s")[0]
+
+
+def weights_of(path: Path) -> Attentive:
+    """The weights of attentive memory that a checkpoint ships with."""
     weights = checkpoint.load(path).attentive
     if weights is None:
         raise ValueError(f"{path} has no weights of attentive memory; `train.change_benchmark choose` fits them")
+    return weights
+
+
+def our_curves(watched: Watched, weights: Attentive, names: Sequence[str]) -> dict[str, Measured]:
+    """Our own memory, or what is left of it, at every omega_n of the sweep; the temperature is the weights' own."""
+    left = {
+        OURS: (watched, weights, 1.0, 1.0),
+        "without l": (watched, replace(weights, b=0.0), 1.0, 1.0),
+        "without d": (watched, replace(weights, a=weights.a + 0.75 * weights.d, d=0.0), 1.0, 1.0),
+        "without f": (watched, replace(weights, f=0.0), 1.0, 1.0),
+        "gate instant": (replace(watched, kind=INSTANT if watched.kind.gated else watched.kind), weights, 1.0, 1.0),
+        "first order": (watched, weights, FIRST_ORDER, 2 * FIRST_ORDER),
+    }
+    curves = {}
+    for name in names:
+        seen, own, zeta, faster = left[name]
+        answers = (np.log(np.maximum(seen.answer(own, zeta, faster * omega_n), 1e-300)) for omega_n in OMEGAS)
+        curves[name] = together([measure_answer(answer, watched.streams, 1.0) for answer in answers])
+    return curves
+
+
+def at_home(file: Path, streams: Streams, path: Path, tuned: dict[str, Tuned]) -> pd.DataFrame:
+    """What an operator gets without turning anything, beside rivals of the same delay on the validation streams."""
+    loaded, method = branches.load(file), path.stem.rpartition("-s")[0]
+    weights = weights_of(path)
     answers = {"without Knob": streams.z, "plain memory at home": shown(loaded, Settings(memory="plain"), method)}
     answers["attentive memory at home"] = shown(loaded, HOME, method, weights)
     for name in AT_HOME:

@@ -22,15 +22,16 @@ from torch import Tensor, nn
 
 from knob_core import assets, checkpoint, files, fusion
 from knob_core import settings as settings_file
-from knob_core.gates import Gate
-from knob_core.memories import OFF, PLAIN, Attentive, Inputs
+from knob_core.gates import NO_GATE, Gate
+from knob_core.memories import Attentive
+from knob_core.memories._tensors import follow
 from knob_core.models import GatedClassifier
 from knob_core.runtime import KnobStream
 from knob_core.settings import HOME, Settings
 from train import commands
 
-KINDS = (OFF.name, PLAIN.name, Attentive.name)  # `memory_kind` 0, 1, 2
-STATE = ("gate", "memory", "attentive", "seen")
+KINDS = ("off", "plain", "attentive")  # `memory_kind` 0, 1, 2
+STATE = ("gate", "memory", "seen")
 INPUTS = ("images", "zeta", "omega_n", "dt", "memory_kind", *STATE)
 BRANCHES = ("z_static", "z_dyn", "u_star")  # for those who keep memory and gate themselves, as `knob serve` does
 OUTPUTS = ("probabilities", "g", "u", "t_eff", "csr", *(f"{name}_next" for name in STATE), *BRANCHES)
@@ -43,7 +44,7 @@ class Frame(nn.Module):
     """One frame in Continuous Mode, as a pure function. State: zeros, and `seen` false, at first.
 
     `dt` is the number of frames since the last one. Fill gaps of more than 1.5 frames with the last frame and dt = 1.
-    Both memories go on whatever `memory_kind` says, so that it may be changed at any frame.
+    The memory goes on whatever `memory_kind` says, so that it may be changed at any frame.
     """
 
     rest: Tensor  # (2,) or more, of the gate; the state `x` is counted from it, so that a stream begins with zeros
@@ -62,28 +63,29 @@ class Frame(nn.Module):
         dt: Tensor,  # () frames
         memory_kind: Tensor,  # () int32: a place in KINDS
         x: Tensor,  # (N, 2) the gate's [u, v]; of a first-order gate [g - 1/2, 0]
-        memory: Tensor,  # (N, K, 2) of plain memory
-        attentive: Tensor,  # (N, K + 1, 2)
+        memory: Tensor,  # (N, K, 2)
         seen: Tensor,  # (N,) bool
     ) -> tuple[Tensor, ...]:
         z_static, z_dyn, u_star = self.model(images)
         dt = torch.where(seen, dt, torch.ones_like(dt))  # (N,): nothing came before a stream's first frame
-        u, g, x = self.gate.frame(u_star, zeta, omega_n, dt, x + self.rest)
-        _, g_now = self.gate.without_inertia.reset(u_star, zeta, omega_n)
-        now, knobs = Inputs(z_static, z_dyn, u_star, g, g_now), (zeta, omega_n, dt)
-        kinds = (
-            OFF.frame(now, seen, *knobs, memory),
-            PLAIN.frame(now, seen, *knobs, memory),
-            self.weights.frame(now, seen, *knobs, attentive),
-        )
-        z, g, z_memory, z_eye = (
+        knobs = (seen, zeta, omega_n, dt)
+        alone = self.gate.frame(u_star, zeta, omega_n, dt, x + self.rest)
+        z = fusion.mix(z_static, z_dyn, alone.g)
+        shown = follow(self.weights, NO_GATE, z, z, torch.zeros_like(u_star), *knobs, x[:, :0], memory)
+        off = (torch.softmax(z, -1), alone.u, alone.g, alone.state, shown.memory)
+        kinds = [off]
+        for weights in (self.weights.plain, self.weights):
+            found = follow(weights, self.gate, z_static, z_dyn, u_star, *knobs, x + self.rest, memory)
+            kinds.append((found.probabilities, found.u, found.g, found.gate, found.memory))
+        p, u, g, x, memory = (
             torch.where(memory_kind == 2, attended, torch.where(memory_kind == 1, plain, off))
-            for off, plain, attended in zip(*((r.z, r.g, r.z_memory, r.z_eye) for r in kinds), strict=True)
+            for off, plain, attended in zip(*kinds, strict=True)
         )
-        fused = fusion.diagnose(z_memory, z_eye, g)
-        state = (x - self.rest, kinds[1].state, kinds[2].state, torch.ones_like(seen))
+        fused = fusion.diagnose(z_static, z_dyn, g)
+        state = (x - self.rest, memory, torch.ones_like(seen))
         branches = (x + 0 for x in (z_static, z_dyn, u_star))  # an output must not be another one itself
-        return torch.softmax(z / self.temperature, -1), g, u, fused.t_eff, fused.csr, *state, *branches
+        p = torch.softmax(torch.log(p.clamp(min=torch.finfo(p.dtype).tiny)) / self.temperature, -1)
+        return p, g, u, fused.t_eff, fused.csr, *state, *branches
 
 
 def weights_of(model: GatedClassifier, settings: Settings = HOME) -> Attentive:
@@ -96,7 +98,6 @@ def first_state(streams: int, num_classes: int, gate: Gate) -> Arrays:
     return {
         "gate": np.zeros((streams, len(gate.rest)), np.float32),
         "memory": np.zeros((streams, num_classes, 2), np.float32),
-        "attentive": np.zeros((streams, num_classes + 1, 2), np.float32),
         "seen": np.zeros(streams, bool),
     }
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from app.console.shown_stream import ShownStream
 from knob_core.branches import Branches
-from knob_core.response import Response, ResponseState
+from knob_core.memories import Memory
+from knob_core.response import Response
 from knob_core.settings import HOME, Settings
 
 
@@ -25,7 +26,7 @@ class LiveRun:
     playing: bool = True
     due: int = 0  # frames asked for and not yet run
     t: int = 0  # frames run so far
-    state: ResponseState | None = None
+    state: Memory | None = None
     response: Response | None = None  # (R, T) with NaN where nothing has arrived yet
     turns: list[tuple[int, Settings]] = field(default_factory=list)  # (frame, setting from there on)
 
@@ -44,8 +45,8 @@ class LiveRun:
             start = self.t % frames
             count = min(self.due, frames - start)
             due = cut(stream.branches, start, start + count)
-            now, self.state = stream.go_on(due, settings, self.state or ResponseState())
-            for name in ("u", "g", "p_max", "predicted", "probabilities"):
+            now, self.state = stream.go_on(due, settings, self.state or stream.at_rest())
+            for name in ("u", "g", "omega", "p_max", "predicted", "probabilities"):
                 getattr(self.response, name)[:, start : start + count] = getattr(now, name)
             self.t += count
             self.due -= count
@@ -96,6 +97,7 @@ def blank(paths: int, frames: int, classes: int) -> Response:
     """A screen on which nothing has been drawn."""
     empty = np.full((paths, frames), np.nan)
     return Response(
+        empty.copy(),
         empty.copy(),
         empty.copy(),
         np.full((paths, frames, classes), np.nan),

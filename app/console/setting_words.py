@@ -8,7 +8,6 @@ import numpy as np
 
 from knob_core import gates, methods, theory
 from knob_core.gates import Gate
-from knob_core.memories import OFF, Attentive
 from knob_core.settings import Settings
 from knob_core.theory import StepInfo
 
@@ -44,10 +43,10 @@ def regime(settings: Settings, method: str) -> tuple[str, str]:
     if settings.mode == "reset":
         return "", "Reset Mode: every frame starts from rest; nothing is carried over."
     zone, words = gate.regime(settings.zeta, settings.omega_n)
-    remembers = settings.memory != OFF.name
+    remembers = settings.memory != "off"
     if not gate.inertia:
         words += ": the knobs act on the memory only." if remembers else ", and memory is off: the knobs do nothing."
-    if settings.memory == Attentive.name:
+    if settings.memory == "attentive":
         words += " A frame that contradicts turns ωₙ up by itself."
     return zone, words
 
@@ -69,6 +68,6 @@ def describe_rest(s: Settings) -> str:
     modest = "" if s.temperature == 1 else f", temperature {s.temperature:g}"
     if not s.on:
         return f"off (without Knob){modest}"
-    kind = "reset" if s.mode == "reset" else "no memory" if s.memory == OFF.name else f"{s.memory} memory"
-    weights = ", fitted weights" if s.weights is not None and kind == f"{Attentive.name} memory" else ""
+    kind = "reset" if s.mode == "reset" else "no memory" if s.memory == "off" else f"{s.memory} memory"
+    weights = ", fitted weights" if s.weights is not None and kind == "attentive memory" else ""
     return f"{kind}{weights}{modest}"

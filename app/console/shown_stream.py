@@ -11,13 +11,14 @@ from app.console.protocol import FilmStrip, StreamBackground
 from app.figures import scope
 from app.figures.packed import pack
 from app.widgets.webp import data_url
+from knob_core import methods
 from knob_core.branches import Branches
 from knob_core.data import CLASSES
 from knob_core.library.film_strips import film_frames
 from knob_core.measures.operator import OperatorMeasures, known_truth, measure
 from knob_core.measures.truth import Truth
-from knob_core.memories import Attentive
-from knob_core.response import Response, ResponseState, respond
+from knob_core.memories import Attentive, Memory, at_rest
+from knob_core.response import Response, respond
 from knob_core.settings import Settings
 
 SHORT = {"airplane": "plane", "automobile": "car"}
@@ -107,7 +108,12 @@ class ShownStream:
         """The whole stream under a setting, from rest."""
         return self.go_on(self.branches, settings, None)[0]
 
-    def go_on(self, part: Branches, settings: Settings, state: ResponseState | None) -> tuple[Response, ResponseState]:
+    def at_rest(self) -> Memory:
+        """The state of streams that have seen nothing."""
+        paths, _, classes = self.branches.z_static.shape
+        return at_rest(paths, classes, methods.get(self.method).gate)
+
+    def go_on(self, part: Branches, settings: Settings, state: Memory | None) -> tuple[Response, Memory]:
         """Some of its frames under a setting, from a state."""
         return respond(part, settings, self.method, state, self.attentive, self.reset_reference)
 

@@ -13,6 +13,7 @@ from app.lessons.calm import WHERE, first_stream, spec_goals
 from app.lessons.change_streams import Followed, Streams
 from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
 from app.lessons.lesson_knobs import ATTENTION, OMEGA_N
+from knob_core import gate
 from knob_core.memories import Attentive
 
 ZETA = 1.0
@@ -33,9 +34,14 @@ VARIANTS = (Numbers(0, 2, 0.85), Numbers(1, 4, 0.35), Numbers(3, 1.5, 1.35), Num
 def measured(n: Numbers, values: Values) -> tuple[Streams, Followed, np.ndarray]:
     """The streams, how attentive memory follows them, and the share of the new frame (SET, T)."""
     of = change_streams.streams(n.streams)
-    memory = Attentive(a=0.0, b=values["attention"], c=0.0, d=0.0, tau=TAU, eps=EPS)
+    memory = Attentive(a=0.0, b=values["attention"], d=0.0, tau=TAU, eps=EPS, t_0=0.0, f=0.0)
     found = memory.run_logits(of.z, ZETA, values["omega_n"])
-    return of, change_streams.followed(of, found.z), np.asarray(found.g)
+    return of, change_streams.followed(of, found.z), share_of(found.omega)
+
+
+def share_of(omega: np.ndarray) -> np.ndarray:
+    """The part of its way to the frame that the memory makes at omega (...), from rest."""
+    return np.asarray(gate.reset_gain(ZETA, omega))
 
 
 def goals(n: Numbers, values: Values) -> tuple[Goal, ...]:

@@ -23,10 +23,7 @@ OPPONENTS: dict[str, Filter] = {
     "Bayes": ChangePoint(0.004),
 }
 # What was fitted, on other streams, for the network that these streams are of: Knob-ODE, seed 0, recipe `pocket`.
-WEIGHTS = Attentive(
-    a=-0.195, b=5.855, c=1.102, d=1.713, tau=1.517, eps=0.00352, t_0=0.104, t_1=2.2, t_2=0.151, t_3=0.0259,
-    u_mean=0.244, u_scale=0.835,
-)  # fmt: skip
+WEIGHTS = Attentive(a=-2.0, b=5.0, d=3.0, tau=1.5, eps=0.005, t_0=0.1, f=0.3)
 SPAN = (4.0, 6.5)  # ends of the figure: frames, flips
 
 
@@ -42,7 +39,7 @@ VARIANTS = (Numbers(0), Numbers(5), Numbers(3), Numbers(4), Numbers(1))
 def measured(n: Numbers, values: Values) -> tuple[Streams, Followed]:
     """The streams, and how our memory follows them."""
     of = change_streams.streams(n.streams)
-    found = WEIGHTS.run_logits(of.z, values["zeta"], values["omega_n"], None, WEIGHTS.command(of.u_star))
+    found = WEIGHTS.run_logits(of.z, values["zeta"], values["omega_n"])
     return of, change_streams.followed(of, found.z)
 
 

@@ -1,27 +1,12 @@
-"""The kinds of memory, as objects: what a stream makes of the frames it has seen.
+"""The kinds of memory, as settings name them: switches of one spring (`knob_core.knob`).
 
-off         nothing is remembered (the paper)
-plain       the static branch with the gate's inertia
-attentive   the fused answer with inertia that gives way where a frame contradicts it
+attentive   the answer has inertia, and a frame that contradicts it turns omega_n up
+plain       the same with constant omega_n
+off         nothing is remembered: the paper
 """
 
-from knob_core.memories.attentive import UNFITTED, Attentive
-from knob_core.memories.base import Gap, Inputs, Memory, Remembered
-from knob_core.memories.plain import NoMemory, Plain
+from knob_core.memories.attentive import UNFITTED, Attentive, Frames, Memory, Remembered, at_rest
 
-__all__ = [
-    "KINDS",
-    "OFF",
-    "PLAIN",
-    "UNFITTED",
-    "Attentive",
-    "Gap",
-    "Inputs",
-    "Memory",
-    "NoMemory",
-    "Plain",
-    "Remembered",
-]
+KINDS = ("attentive", "plain", "off")
 
-OFF, PLAIN = NoMemory(), Plain()
-KINDS = ("attentive", "plain", "off")  # as settings name them
+__all__ = ["KINDS", "UNFITTED", "Attentive", "Frames", "Memory", "Remembered", "at_rest"]

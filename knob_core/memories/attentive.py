@@ -1,233 +1,246 @@
-"""Attentive memory: a frame that contradicts what has been seen turns the operator's own knob up.
+"""Attentive memory: weights of the one spring, and the spring over arrays of streams.
 
-    z = the frame's fused logits, or, with a clip or a pool, tau log[(1 - clip) softmax(logits / tau) + clip / K]
-    y = z,  s = m,  or, with a pool,  y = (tau / pool) (exp(pool z / tau) - 1),  s its inverse at m
-    p_m = softmax(s / tau),  p_z = softmax(z / tau),  u~ = (u_star - u_mean) / u_scale
-    x     = -log[K (1-eps)^2 <p_m, p_z> + 1 - (1-eps)^2]    a log Bayes factor: has the content changed?
-    l    <- max(0, carry l + x)    evidence of a change
-    omega = omega_n exp(a + few / (K-1) + b l + c u~ + d q),   q = 1 - H(p_z) / log K: how certain the frame is
-    h     = min(omega dt / 2, zeta + sqrt(zeta^2 + 1)),  k = 2 / (1/h + 2 zeta + h),  e = y - m
-    m <- m + k (v + h e),   v <- (1 - brake g) [v + k (e - (2 zeta + h) v)],   g = k h in (0, 1]
-    p = softmax(s exp(t_0 - t_1 r + t_2 u~ + t_3 log n)),   r = max(0, x) with the new m,   n <- (1 - g) n + 1
-    answer = (1 - f) p + f softmax(z exp(t_0)),   f = eye, or what keeps the memory's class on top if that is less
-so m' = g y + (1 - g) [m + k v / (1 - g)]: the gate's own recursion (`knob_core.gate`), in which any sequence of knobs
-is stable. The cap on h is where g reaches 1. n counts the frames that the memory rests on: agreement adds up. With
-carry contradiction adds up too: one odd frame does not open the gate, a second one does, and agreement takes evidence
-back. With a brake the memory arrives at rest where the gate opened: a knob of little damping does not ring after every
-cut. With an eye the answer admits what the frame sees: the class is still the memory's, but less sure where the frame
-disagrees. With a clip no frame is surer than that: one that is surely wrong does not cost many right ones.
-The pool says which mean of the frames' probabilities is remembered: 0 the geometric one, in which a frame that rules a
-class out has much to say, 1 the arithmetic one, in which it has no more to say than any other, or a power between.
-A frame that did not come brings no evidence, and what had been gathered is gone: the memory goes on to the last frame
-with l = 0.
+The equations stand in `knob_core.knob`. A frame that contradicts what has been seen turns the operator's own omega_n
+up; one that confirms it leaves it down. The gate moves at the same turned omega_n, and mixes the frames that the memory
+follows. Plain memory is the same with nothing that turns omega_n.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from knob_core import fusion, gaps
+from knob_core import gaps, knob
 from knob_core._arrays import checks as check
-from knob_core._arrays.checks import PerStream, namespace
-from knob_core.memories import _attentive_tensors as tensors
-from knob_core.memories._attentive_loops import Weights, attend, certainty, clipped, logits_of, pooled, turned_by
-from knob_core.memories.base import Gap, Inputs, Memory, Remembered
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from knob_core._arrays.checks import PerStream
+from knob_core.gates import NO_GATE, SECOND_ORDER, Gate
+from knob_core.knob import SAFE
+from knob_core.memories._loop import Constants, follow
 
 LIMIT = 100.0  # no weight is larger in size
-RANGES = {"tau": (1e-3, LIMIT), "u_scale": (1e-3, LIMIT)}
-RANGES |= dict.fromkeys(("eps", "brake", "eye", "carry", "clip", "pool"), (0.0, 1.0))
+RANGES = {"tau": (1e-3, LIMIT), "eps": (0.0, 1.0), "f": (0.0, 1.0)}
+PER_CLASS = ("o", "s")
+
+
+class Frames(NamedTuple):
+    """What the network gives, of all frames (R, T, ...) or of one (N, ...)."""
+
+    z_static: np.ndarray  # (..., K)
+    z_dyn: np.ndarray  # (..., K)
+    u_star: np.ndarray  # (...)
+
+
+class Memory(NamedTuple):
+    """Where the spring of N streams stands."""
+
+    gate: np.ndarray  # (N, S) as the kind of gate keeps it
+    classes: np.ndarray  # (N, K, 2): m and v
+    seen: np.ndarray  # (N,) bool: a frame has come
+
+    def copy(self) -> Memory:
+        return Memory(*(x.copy() for x in self))
+
+
+class Remembered(NamedTuple):
+    """The answer with memory, frame by frame."""
+
+    probabilities: np.ndarray  # (..., K)
+    u: np.ndarray  # (...)
+    g: np.ndarray  # (...) sigmoid(u)
+    omega: np.ndarray  # (...) the natural frequency that acted, rad/frame
+    state: Memory  # after the last frame
+
+    @property
+    def z(self) -> np.ndarray:
+        """(..., K) logarithms of the probabilities."""
+        return np.log(self.probabilities)
 
 
 @dataclass(frozen=True)
-class Attentive(Memory):
-    """The weights, fitted once per model; `UNFITTED` are those of a model that nobody fitted.
+class Attentive:
+    """The weights, fitted once per model; the values below are those of a model that nobody fitted."""
 
-    A weight that a file leaves out has the value below, whatever `UNFITTED` is: files keep their meaning.
-    """
-
-    a: float = 1.5  # log of omega / omega_n at a frame that confirms, of many classes
-    b: float = 4.7  # how strongly contradiction turns omega up
-    c: float = 0.0  # how strongly u_star does
-    d: float = 0.0  # how strongly a certain frame does
-    tau: float = 1.45  # temperature at which frame and memory are compared
-    eps: float = 0.02  # share of frames that say nothing about the content
-    t_0: float = 0.0  # log of 1 / temperature of the answer
-    t_1: float = 0.0  # modesty while conflict is left
-    t_2: float = 0.0  # confidence with u_star
-    t_3: float = 0.0  # confidence with agreement
-    brake: float = 0.0  # share of its speed that the memory loses where the gate opens
-    eye: float = 0.0  # share of the frame's own probabilities in the answer
-    carry: float = 0.0  # share of the evidence that stays for the next frame
-    clip: float = 0.0  # share of certainty that no frame is believed: each class keeps clip / K
-    pool: float = 0.0  # power of the mean of probabilities that is remembered: 0 geometric, 1 arithmetic
-    few: float = 0.0  # how much more alert with few classes, where a doubtful frame contradicts little
-    u_mean: float = 0.0  # of u_star
-    u_scale: float = 1.0
-
-    name = "attentive"
+    a: float = SAFE["a"]  # log of omega / omega_n at a frame that confirms
+    b: float = SAFE["b"]  # how strongly contradiction turns omega up
+    d: float = SAFE["d"]  # how strongly a certain frame does
+    tau: float = SAFE["tau"]  # temperature of the frame's distribution
+    eps: float = SAFE["eps"]  # share of frames that say nothing about the content
+    t_0: float = SAFE["t_0"]  # log of 1 / temperature of the answer
+    f: float = SAFE["f"]  # share of the frame's own probabilities in the answer
+    o: tuple[float, ...] = ()  # offset of each class; empty: 0
+    s: tuple[float, ...] = ()  # hold of each class, in units of log omega; empty: 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name in PER_CLASS:
+                numbers = check.real_numbers(field.name, value) if len(value) else np.empty(0)
+                if numbers.ndim != 1 or not (np.abs(numbers) <= LIMIT).all():
+                    raise ValueError(
+                        f"{field.name} is {check.shown(value)}, expected numbers in [-{LIMIT:g}, {LIMIT:g}]"
+                    )
+                object.__setattr__(self, field.name, tuple(numbers.tolist()))
+                continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LIMIT:
                 raise ValueError(f"{field.name} is {check.shown(value)}, expected a number in [-{LIMIT:g}, {LIMIT:g}]")
+            low, high = RANGES.get(field.name, (-LIMIT, LIMIT))
+            if not low <= value <= high:
+                raise ValueError(f"{field.name} is {value!r}, expected a number in [{low:g}, {high:g}]")
             object.__setattr__(self, field.name, float(value))
-        for name, (low, high) in RANGES.items():
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, expected a number in [{low:g}, {high:g}]")
 
-    def to_dict(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, Any]:
         """For a header or a settings file."""
-        return asdict(self)
+        return {name: list(value) if name in PER_CLASS else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, table: Any) -> Attentive:
         """Read what `to_dict` gave, from anybody."""
         known = [field.name for field in fields(cls)]
         if not isinstance(table, dict) or not set(table) <= set(known):
-            odd = sorted(set(table) - set(known)) if isinstance(table, dict) else table
-            raise ValueError(f"attentive memory has {check.shown(odd)}, expected a table of {', '.join(known)}")
+            odd = sorted(map(str, set(table) - set(known))) if isinstance(table, dict) else table
+            raise ValueError(
+                f"attentive memory has {check.shown(odd)}, expected a table of {', '.join(known)}; weights of an "
+                "older form are fitted anew: knob_core.fit, or python -m train.fit_memory for a model that ships"
+            )
         return cls(**table)
 
-    def warmer(self, temperature: float) -> Attentive:
-        """The same with the logits of memory and frame divided by `temperature` in the answer."""
-        return replace(self, t_0=self.t_0 - math.log(temperature))
-
-    # Frames
-
-    def at_rest(self, streams: int, classes: int) -> np.ndarray:
-        """(N, K + 1, 2): [m, v] per class, and [n, l] last."""
-        return np.zeros((streams, classes + 1, 2))
-
-    def start(self, z: np.ndarray) -> np.ndarray:
-        """The state (N, K + 1, 2) of streams whose first frame has logits z (N, K): there already, and still."""
-        state = self.at_rest(*z.shape)
-        state[:, :-1, 0] = pooled(z, self.bend)
-        return state
-
     @property
-    def bend(self) -> float:
-        """What a state's numbers mean: 0 logits, else powers of probabilities (`pooled`)."""
-        return self.pool / self.tau
+    def plain(self) -> Attentive:
+        """The same with constant omega_n."""
+        return replace(self, a=0.0, b=0.0, d=0.0, s=())
 
-    def converted(self, state: np.ndarray, bend: np.ndarray) -> np.ndarray:
-        """States (N, K + 1, 2) kept by weights of another bend (N,), as these keep them: the same logits, and still."""
-        state = state.copy() if (bend != self.bend).any() else state
-        for other in set(bend.tolist()) - {self.bend}:
-            z = clipped(logits_of(state[bend == other, :-1, 0], other), 1 / self.tau, 0.0)  # tau log p
-            state[bend == other, :-1] = np.stack([pooled(z, self.bend), np.zeros_like(z)], -1)
-        return state
+    def per_class(self, classes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and holds (K,) each."""
+        found = [np.array(x) if x else np.zeros(classes) for x in (self.o, self.s)]
+        for name, x in zip(PER_CLASS, found, strict=True):
+            if len(x) != classes:
+                raise ValueError(f"{name} has {len(x)} numbers, expected {classes}, one a class")
+        return found[0], found[1]
 
-    def clipped(self, z: np.ndarray) -> np.ndarray:
-        """Logits (..., K) as they enter; without a clip and a pool, as they come."""
-        return clipped(z, 1 / self.tau, self.clip) if self.clip > 0 or self.pool > 0 else z
+    def constants(self, classes: int) -> Constants:
+        """As the loop takes them."""
+        told, power = (1 - self.eps) ** 2, float(np.exp(self.t_0))
+        return Constants(self.a, self.b, self.d, 1 / self.tau, told, power, self.f, *self.per_class(classes))
 
-    def command(self, u_star: np.ndarray) -> np.ndarray:
-        """u~, standardised."""
-        return (np.asarray(u_star, np.float64) - self.u_mean) / self.u_scale
-
-    def run(self, frames: Inputs[np.ndarray], zeta: Any, omega_n: Any, state: Any = None) -> Remembered[np.ndarray]:
-        z = fused(frames)  # (R, T, K)
-        return self.run_logits(z, zeta, omega_n, state, self.command(frames.u_star))
-
-    def run_logits(
-        self, z: np.ndarray, zeta: Any, omega_n: Any, state: Any = None, u: np.ndarray | None = None
-    ) -> Remembered[np.ndarray]:
-        """The same for logits (R, T, K) and standardised commands (R, T); None for a model without u_star."""
-        z = self.clipped(np.ascontiguousarray(z, np.float64))
-        lead = z.shape[:2]
+    def run(
+        self, frames: Frames, kind: Gate, zeta: Any, omega_n: Any, state: Memory | None = None, lost: Any = False
+    ) -> Remembered:
+        """All frames (R, T, ...) from `state`; knobs for all, per frame (T,) or (R, T); `lost` frames hold the last."""
+        z_static, z_dyn = (np.ascontiguousarray(z, np.float64) for z in (frames.z_static, frames.z_dyn))
+        lead, classes = z_static.shape[:2], z_static.shape[2]
         zeta, omega_n, _ = check.knobs(zeta, omega_n, 1.0)
-        knobs = (np.broadcast_to(np.asarray(x, np.float64), lead) for x in (zeta, omega_n, 1.0))
-        u = np.broadcast_to(0.0, lead) if u is None else np.asarray(u, np.float64)
-        state = self.start(z[:, 0]) if state is None else np.array(state, np.float64)
-        answer, g = np.empty_like(z), np.empty(lead)
-        attend(z, u, np.broadcast_to(False, lead), *knobs, self.weights(z.shape[-1]), state, answer, g)
-        return Remembered(answer, g, state)
+        knobs = tuple(np.broadcast_to(np.asarray(x, np.float64), lead) for x in (zeta, omega_n, 1.0))
+        state = at_rest(lead[0], classes, kind) if state is None else state.copy()
+        held = (z_static[:, 0], z_dyn[:, 0], np.zeros(lead[0]), np.zeros(lead[0], np.int64))
+        given = (z_static, z_dyn, np.asarray(frames.u_star, np.float64), np.broadcast_to(lost, lead))
+        return self._follow(given, held, knobs, kind, state)
+
+    def run_logits(self, z: np.ndarray, zeta: Any, omega_n: Any, state: Memory | None = None) -> Remembered:
+        """The same for a single classifier's logits (R, T, K); rows with a NaN are frames that did not come."""
+        z, lost = filled(np.asarray(z, np.float64))
+        return self.run(Frames(z, z, np.zeros(z.shape[:2])), NO_GATE, zeta, omega_n, state, lost)
 
     def advance(
-        self, now: Inputs[np.ndarray], gap: Gap, zeta: PerStream, omega_n: PerStream, state: np.ndarray
-    ) -> Remembered[np.ndarray]:
-        z, u = self.clipped(fused(now)), self.command(now.u_star)
-        state = np.where(gap.first[:, None, None], self.start(z), state)
-        steps, dt = gaps.split(gap.elapsed)
-        late = steps > 1
-        if late.any():
-            state = self._coast(gap.held, late, steps, dt, zeta, omega_n, state)
-        answer, g = np.empty_like(z)[:, None], np.empty((len(z), 1))
-        knobs = (np.broadcast_to(np.reshape(np.asarray(x, np.float64), (-1, 1)), (len(z), 1)) for x in (zeta, omega_n))
-        weights = self.weights(z.shape[-1])
-        attend(z[:, None], u[:, None], gap.missing[:, None], *knobs, dt[:, None], weights, state, answer, g)
-        seen = logits_of(state[:, :-1, 0], weights.bend)
-        return Remembered(answer[:, 0], g[:, 0], state, _memory_side(z, g, seen), z)
+        self, now: Frames, held: Frames, elapsed: np.ndarray, lost: np.ndarray, kind: Gate,
+        zeta: PerStream, omega_n: PerStream, state: Memory,
+    ) -> Remembered:  # fmt: skip
+        """One frame of N streams, `elapsed` (N,) frames after the one `held`; knobs for all or (N,)."""
+        count = len(now.u_star)
+        steps, dt = gaps.split(elapsed)
+        knobs = tuple(np.broadcast_to(np.reshape(x, (-1, 1)), (count, 1)) for x in (*map(_floats, (zeta, omega_n)), dt))
+        before = (held.z_static, held.z_dyn, held.u_star, np.minimum(steps - 1, gaps.MOST_HELD))
+        given = (now.z_static[:, None], now.z_dyn[:, None], now.u_star[:, None], lost[:, None])
+        found = self._follow(given, before, knobs, kind, state.copy())
+        p, u, g, omega = (x[:, 0] for x in found[:4])
+        return Remembered(p, u, g, omega, found.state)
 
-    def frame(
-        self, now: Inputs[Tensor], seen: Tensor, zeta: Tensor, omega_n: Tensor, dt: Tensor, state: Tensor
-    ) -> Remembered[Tensor]:
-        z, u = fusion.mix(now.z_static, now.z_dyn, now.g_now), (now.u_star - self.u_mean) / self.u_scale
-        z = tensors.clipped(z, 1 / self.tau, self.clip) if self.clip > 0 or self.pool > 0 else z
-        state = namespace(z).where(seen[:, None, None], state, tensors.start(z, self.bend))
-        return tensors.attend(z, u, zeta, omega_n, dt, self.weights(z.shape[-1]), state)
-
-    def _coast(
-        self, held: Inputs[np.ndarray], late: np.ndarray, steps: np.ndarray, dt: np.ndarray,
-        zeta: PerStream, omega_n: PerStream, state: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """All but the last of a gap's frames: no evidence, so omega stands still and many frames are one power."""
-        damping, base = (np.broadcast_to(np.asarray(x, np.float64), late.shape)[late] for x in (zeta, omega_n))  # (n,)
-        held, state = Inputs(*(x[late] for x in held)), state.copy()
-        z = self.clipped(fused(held))
-        drive = self._alert(z.shape[-1]) + self.c * self.command(held.u_star) + self.d * certainty(z, 1 / self.tau)
-        omega = np.minimum(base * turned_by(drive), 2 * largest_h(damping) / dt[late])  # (n,)
-        y = pooled(z, self.bend)
-        moved = gaps.coast(y, damping[:, None], omega[:, None], dt[late][:, None], steps[late][:, None] - 1,
-                           state[late, :-1], self.brake)  # fmt: skip
-        share = _gain(damping, omega * dt[late] / 2)  # g of one such frame
-        n = state[late, -1, 0]
-        state[late, :-1] = moved
-        state[late, -1, 0] = 1 / share + (1 - share) ** (steps[late] - 1) * (n - 1 / share)
-        state[late, -1, 1] = 0.0
-        return state
-
-    def _alert(self, classes: int) -> float:
-        """log of omega / omega_n at a frame that confirms."""
-        return self.a + self.few / (classes - 1)
-
-    def weights(self, classes: int) -> Weights:
-        """As the loops take them, for so many classes."""
-        turn, answer = (self._alert(classes), self.b, self.c, self.d), (self.t_0, self.t_1, self.t_2, self.t_3)
-        rest = (self.brake, self.eye, self.carry, self.bend)
-        return Weights(*turn, 1 / self.tau, (1 - self.eps) ** 2, *answer, *rest)
+    def _follow(
+        self, given: tuple[np.ndarray, ...], held: tuple[np.ndarray, ...], knobs: tuple[np.ndarray, ...],
+        kind: Gate, state: Memory,
+    ) -> Remembered:  # fmt: skip
+        shape = given[0].shape
+        answer = np.empty(shape)
+        u, g, omega = (np.empty(shape[:2]) for _ in range(3))
+        follow(*given, *held, *knobs, self.constants(shape[2]), kind.motion, *state, answer, u, g, omega)
+        return Remembered(answer, u, g, omega, state)
 
 
-# For a model that nobody fitted: at the home setting hardly slower than the model alone, whatever it is; calm where
-# omega_n is turned down. `python -m train.outside.unfitted choose` is the rule.
-UNFITTED = Attentive(a=1.5, b=3.0, tau=1.4, eps=0.3, brake=1.0, eye=0.9, few=0.9)
+UNFITTED = Attentive()
 
 
-def fused(frames: Inputs[np.ndarray]) -> np.ndarray:
-    """The frame's own fused logits, float64: what the network says without any memory."""
-    return np.asarray(fusion.fuse(frames.z_static, frames.z_dyn, frames.g_now), np.float64)
+def at_rest(streams: int, classes: int, kind: Gate) -> Memory:
+    """Nothing seen."""
+    return Memory(np.tile(kind.rest, (streams, 1)), np.zeros((streams, classes, 2)), np.zeros(streams, bool))
 
 
-def largest_h(zeta: Any) -> Any:
-    """The h at which g = 1."""
-    return zeta + np.sqrt(zeta * zeta + 1)
+def filled(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Logits (R, T, K) with rows that have a NaN replaced by the row before, and which those were (R, T)."""
+    lost = np.isnan(z).any(-1)
+    if not lost.any():
+        return z, lost
+    last = np.maximum.accumulate(np.where(lost, 0, np.arange(z.shape[1])), axis=1)
+    z = np.take_along_axis(z, last[..., None], axis=1)
+    return np.where(np.isnan(z).any(-1, keepdims=True), 0.0, z), lost
 
 
-def _gain(zeta: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """g = k h."""
-    return 2 * h / (1 / h + 2 * zeta + h)
+def _floats(x: PerStream) -> np.ndarray:
+    return np.asarray(x, np.float64)
 
 
-def _memory_side(z: np.ndarray, g: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """What is mixed with z in the shares 1 - g and g to give the memory's logits (N, K); z where g is all."""
-    rest = 1 - g
-    open_wide = rest < 1e-9
-    return np.where(open_wide, z, (after - g * z) / np.where(open_wide, 1.0, rest))
+class Knob(knob.Knob):
+    """`knob_core.knob.Knob` on the compiled loop: the same numbers, many times faster."""
+
+    def run(self, logits: Any) -> np.ndarray:
+        """All frames of a recording (T, K), or of R recordings (R, T, K), from where the last frame left off."""
+        z = np.asarray(logits, np.float64)
+        if z.ndim not in (2, 3) or z.shape[-1] < 2 or not z.size:
+            raise ValueError(f"logits have shape {z.shape}, expected (T, K) or (R, T, K) with K >= 2")
+        whole = z if z.ndim == 3 else z[None]
+        if not self.state:
+            self._begin(len(whole), whole.shape[2])
+        x = self.state
+        frames, lost = filled(np.concatenate([x["z_static"][:, None], whole], axis=1))  # zeros before any frame
+        p = self._follow(frames[:, 1:], None, np.zeros(frames[:, 1:].shape[:2]), 1.0, lost[:, 1:])
+        x["z_static"] = x["z_dyn"] = frames[:, -1]
+        return p if z.ndim == 3 else p[0]
+
+    def _frame(self, z_static: np.ndarray, z_dyn: np.ndarray | None, u_star: np.ndarray, dt: float) -> np.ndarray:
+        two = z_static if z_dyn is None else z_dyn
+        x, lost = self.state, np.isnan(z_static.sum(-1) + two.sum(-1) + u_star)
+        if lost.any():
+            z_static, two = (np.where(lost[:, None], x[n], z) for n, z in (("z_static", z_static), ("z_dyn", two)))
+            u_star = np.where(lost, x["u_star"], u_star)
+        both = None if z_dyn is None else two[:, None]
+        p = self._follow(z_static[:, None], both, u_star[:, None], dt, lost[:, None])
+        x["z_static"], x["z_dyn"], x["u_star"] = z_static, two, u_star
+        return p[:, 0]
+
+    def _follow(
+        self, z: np.ndarray, z_dyn: np.ndarray | None, u_star: np.ndarray, dt: float, lost: np.ndarray
+    ) -> np.ndarray:
+        """Probabilities (R, T, K); the state moves on."""
+        key = (z.shape, self.zeta, self.omega_n, dt, *self.weights.values())
+        if key != self._key:
+            knobs = tuple(np.full(z.shape[:2], x, np.float64) for x in (self.zeta, self.omega_n, dt))
+            self._key, self._ready = key, (knobs, Attentive(**self.weights).constants(z.shape[2]))
+        knobs, constants = self._ready
+        x, answer = self.state, np.empty(z.shape)
+        out = np.empty((3, *z.shape[:2]))
+        motion = _NO_MOTION if z_dyn is None else _SPRING
+        none = (x["z_static"], x["z_dyn"], x["u_star"], np.zeros(len(z), np.int64))
+        state = x["gate"], x["memory"], x["seen"]
+        follow(z, z if z_dyn is None else z_dyn, u_star, lost, *none, *knobs, constants, motion, *state, answer, *out)
+        return answer if self.temperature == 1.0 else _tempered(answer, self.temperature)
+
+    _key: tuple[Any, ...] = ()
+    _ready: Any = None
+
+
+_NO_MOTION, _SPRING = NO_GATE.motion, SECOND_ORDER.motion
+
+
+def _tempered(p: np.ndarray, temperature: float) -> np.ndarray:
+    warmer = p ** (1 / temperature)
+    return warmer / warmer.sum(-1, keepdims=True)

@@ -1,6 +1,6 @@
 """One frame of many streams: from branch outputs and a state to an answer and the next state.
 
-memory -> command -> gate -> fusion, each as `knob_core.response` does over a whole stream. Nothing is changed in place.
+gate, memory and fusion as `knob_core.response` does over a whole stream. Nothing is changed in place.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import gates
+from knob_core import fusion, gates, metrics
 from knob_core._arrays import ruled_out
-from knob_core.gates import Gate
-from knob_core.memories import PLAIN, Attentive, Gap, Inputs
-from knob_core.runtime.answer import Answer, answer
+from knob_core.gates import NO_GATE, Gate
+from knob_core.memories import Frames, Memory, Remembered
+from knob_core.response import tempered
+from knob_core.runtime.answer import Answer
 from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
@@ -28,45 +29,50 @@ def advance(
     settings: Settings,  # for its switches
     source: Source,
 ) -> tuple[Answer, State]:
-    """Rows that are not finite hold their last good frame; memory and gate go on behind their switches."""
-    branch = branch._replace(z_static=ruled_out.finite(branch.z_static), z_dyn=ruled_out.finite(branch.z_dyn))
-    good = np.isfinite(branch.z_static).all(axis=1) & np.isfinite(branch.z_dyn).all(axis=1)  # (N,)
-    if branch.u_star is not None:
-        good &= np.isfinite(branch.u_star)
-    first, seen, whole = good & ~old.seen, good | old.seen, bool(good.all())
-    z_static = branch.z_static if whole else np.where(good[:, None], branch.z_static, old.z_static)  # (N, K)
-    z_dyn = branch.z_dyn if whole else np.where(good[:, None], branch.z_dyn, old.z_dyn)  # (N, K)
-    held = Inputs(old.z_static, old.z_dyn, old.u_star, old.u_star, old.u_star)
-    gap = Gap(held, elapsed, first, ~good)
-    u_star, observer = branch.u_star, old.observer
-    if source.command is not None:
-        watched = source.command.zeta, source.command.omega_n
-        z_seen, observer = PLAIN.follow(z_static, gap, *watched, observer)
-        u_star = source.command(z_seen, z_dyn)
-    assert u_star is not None, "a source without a command gives u_star"
-    u_star = u_star if whole else np.where(good, u_star, old.u_star)  # (N,)
-    kind = gate_of(source)
-    u, g, x = _gate(kind, gates.Frame(u_star, old.u_star, elapsed), knobs, settings, old.gate)
-    g_now, g_held = (kind.without_inertia.reset(command, *knobs)[1] for command in (u_star, old.u_star))
-    now = Inputs(z_static, z_dyn, u_star, g, g_now)
-    gap = gap._replace(held=held._replace(g=g_held, g_now=g_held))
-    weights = settings.attentive_weights(source.attentive)
-    plain = PLAIN.advance(now, gap, *knobs, old.memory)
-    attentive = weights.advance(now, gap, *knobs, weights.converted(old.attentive, old.bend))
-    acting = settings.acting_memory(weights)
-    remembered = {PLAIN.name: plain, Attentive.name: attentive}.get(acting.name) or acting.advance(now, gap, *knobs, x)
+    """Rows that are not finite hold their last good frame; the memory goes on while it is switched off."""
+    z_static, z_dyn = (np.array(ruled_out.finite(z), np.float64) for z in (branch.z_static, branch.z_dyn))  # (N, K)
+    u_star = np.array(branch.u_star, np.float64)
+    good = np.isfinite(z_static.sum(-1) + z_dyn.sum(-1) + u_star)  # (N,)
+    whole = bool(good.all())
+    if not whole:
+        z_static, z_dyn = np.where(good[:, None], z_static, old.z_static), np.where(good[:, None], z_dyn, old.z_dyn)
+        u_star = np.where(good, u_star, old.u_star)
+    now, held = Frames(z_static, z_dyn, u_star), Frames(old.z_static, old.z_dyn, old.u_star)
+    kind, acting = gate_of(source), settings.acting_memory(source.attentive)
+    if acting is not None:
+        found = acting.advance(now, held, elapsed, ~good, kind, *knobs, old.spring)
+    else:
+        found = _without_memory(now, held, elapsed, good, kind, knobs, settings, source, old)
+    seen = found.state.seen
+    p = tempered(found.probabilities, settings.temperature)
+    alone = fusion.mix(z_static, z_dyn, kind.without_inertia.reset_g(u_star, *knobs)).argmax(-1)
+    label = np.where(seen, p.argmax(-1), -1)
+    apart = np.where(seen & (alone != label), old.apart + 1, 0)
+    t_eff, csr = fusion.shrinkage(z_static, z_dyn, found.g)
+    nothing = np.zeros(len(good)) if whole else np.where(seen, 0.0, np.nan)
     age = np.zeros(len(good)) if whole else np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
-    kept = (z_static.copy(), z_dyn.copy(), u_star.copy())  # what a caller does to its arrays must not reach the state
-    bend = np.full(len(good), weights.bend)
-    new = State(x, plain.state, attentive.state, bend, observer, *kept, seen, age.copy(), clock)
     zeta, omega_n = knobs
-    said = {"u": u, "u_star": u_star, "missing": ~good, "age": age, "zeta": zeta, "omega_n": omega_n}
-    return answer(remembered, seen, settings.temperature, **said), new
+    answer = Answer(
+        p, label, p.max(-1), found.g, found.u, u_star.copy(), found.omega, t_eff + nothing, csr + nothing, apart.copy(),
+        ~good, age.copy(), zeta, omega_n,
+    )  # fmt: skip
+    return answer, State(found.state.gate, found.state.classes, z_static, z_dyn, u_star, seen, age, apart, clock)
 
 
-def _gate(kind: Gate, now: gates.Frame, knobs: tuple[Any, Any], settings: Settings, state: np.ndarray) -> gates.Moved:
-    """The gate's state goes on whatever its switch says."""
-    moved = kind.advance(now, *knobs, state)
-    if settings.on and settings.mode == "continuous":
-        return moved
-    return gates.Moved(*(kind if settings.on else kind.without_inertia).reset(now.u_star, *knobs), moved.state)
+def _without_memory(
+    now: Frames, held: Frames, elapsed: np.ndarray, good: np.ndarray, kind: Gate, knobs: tuple[Any, Any],
+    settings: Settings, source: Source, old: State,
+) -> Remembered:  # fmt: skip
+    """The paper's answer. The gate and the memory go on whatever their switches say."""
+    moved = kind.advance(gates.Frame(now.u_star, held.u_star, elapsed), *knobs, old.gate)
+    u, g = moved.u, moved.g
+    if not (settings.on and settings.mode == "continuous"):
+        u, g = (kind if settings.on else kind.without_inertia).reset(now.u_star, *knobs)
+    z = fusion.mix(now.z_static, now.z_dyn, g)
+    none = np.zeros(len(u))
+    shown, before = Frames(z, z, none), Frames(held.z_static, held.z_static, none)
+    rest = Memory(np.zeros((len(u), 0)), old.memory, old.seen)
+    weights = settings.attentive_weights(source.attentive)
+    after = weights.advance(shown, before, elapsed, ~good, NO_GATE, *knobs, rest).state
+    omega = np.broadcast_to(np.asarray(knobs[1], np.float64), u.shape)
+    return Remembered(metrics.softmax(z), u, g, omega, after._replace(gate=moved.state))

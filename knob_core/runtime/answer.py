@@ -1,6 +1,6 @@
 """What one step of a stream says, and how sure it is.
 
-p = softmax(z_fuse / temperature), label = argmax p, p_max = max p; T_eff and CSR as in `knob_core.fusion`.
+label = argmax p, p_max = max p of the answer; T_eff and CSR of the frame's fusion, as in `knob_core.fusion`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-
-from knob_core import fusion, metrics
-from knob_core.memories import Remembered
-from knob_core.metrics.temperature_scaling import tempered
 
 
 @dataclass(frozen=True)
@@ -25,8 +21,10 @@ class Answer:
     g: np.ndarray  # (N,) in [0, 1]
     u: np.ndarray  # (N,)
     u_star: np.ndarray  # (N,) the command that was followed
+    omega: np.ndarray  # (N,) the natural frequency that acted, rad/frame
     t_eff: np.ndarray  # (N,) >= 1, NaN where nothing was seen
     csr: np.ndarray  # (N,) <= 1, NaN where nothing was seen
+    disagreement: np.ndarray  # (N,) frames in a row whose own class was another one than the label
     missing: np.ndarray  # (N,) bool: no good frame this time, the last one was held
     age: np.ndarray  # (N,) frames since the last good frame, 0 now
     zeta: float  # the knobs that acted, both of one turn; (N,) where every stream has its own
@@ -42,20 +40,3 @@ def _first(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     return value[0] if value.ndim > 1 else value[0].item()
-
-
-def answer(remembered: Remembered[np.ndarray], seen: np.ndarray, temperature: float, **rest: Any) -> Answer:
-    """Say everything about an answer with memory, of streams that have seen (N,) bool a good frame."""
-    assert remembered.z_memory is not None and remembered.z_eye is not None  # `advance` of every memory gives both
-    fused = fusion.diagnose(remembered.z_memory, remembered.z_eye, remembered.g)
-    z = tempered(remembered.z, temperature)
-    probabilities = metrics.softmax(z)  # (N, K)
-    return Answer(
-        probabilities=probabilities,
-        label=np.where(seen, probabilities.argmax(axis=-1), -1),
-        p_max=probabilities.max(axis=-1),
-        g=remembered.g,
-        t_eff=np.where(seen, fused.t_eff, np.nan),
-        csr=np.where(seen, fused.csr, np.nan),
-        **rest,
-    )

@@ -25,6 +25,7 @@ import numpy as np
 
 from knob_core import settings as settings_file
 from knob_core._arrays.checks import as_array, is_tensor, real_numbers, require_size, shown, unmasked, whole_number
+from knob_core.gates import NO_GATE
 from knob_core.runtime import clock as clocks
 from knob_core.runtime import state
 from knob_core.runtime.advance import advance
@@ -34,7 +35,7 @@ from knob_core.runtime.sources import Branch, Source, gate_of, source_of
 from knob_core.runtime.state import State
 from knob_core.settings import Settings
 
-VERSION = 3  # of state_dict; older ones can be read
+VERSION = 4  # of state_dict; older ones can be read
 KNOBS = {entry.name for entry in fields(Settings)}
 
 
@@ -150,8 +151,6 @@ class KnobStream:
                 return {}
             arrays = {name: getattr(self._state, name).copy() for name in state.NAMES}
             made = {"method": state.pack_method(self._source.method), "single": np.array(self._single)}
-            if self._source.command is not None:
-                made["command"] = self._source.command.packed()
             return {**arrays, **made, "knobs": state.pack(self._now, self._settings), "version": np.array(VERSION)}
 
     def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -164,13 +163,15 @@ class KnobStream:
                 return
             found = {name: as_array(f"state {str(name)[:40]!r}", array) for name, array in arrays.items()}
             version = found.pop("version", None)
-            if str(version) not in ("1", "2", str(VERSION)):
+            if str(version) not in map(str, range(1, VERSION + 1)):
                 raise ValueError(f"state has version {version}, expected {VERSION}")
-            if str(version) == "1":
-                found = state.with_attentive(found)
-            if "command" in found or str(version) == str(VERSION):  # older ones need not tell
-                state.require_command(found.pop("command", ()), self._source.command)
-            state.require_method(found.pop("method", None), self._source.method)
+            found.pop("command", None)  # of older ones: a single classifier has no gate now
+            older = str(version) != str(VERSION)
+            if older:
+                found = state.of_older(found, self._settings.attentive_weights(self._source.attentive))
+            method = found.pop("method", None)
+            if not (older and self._gate is NO_GATE):
+                state.require_method(method, self._source.method)
             single = found.pop("single", np.array(True))
             if single.dtype.kind != "b" or single.shape:
                 raise ValueError(f"state 'single' is {single.dtype} of shape {single.shape}, expected one bool")
@@ -183,8 +184,7 @@ class KnobStream:
                 raise ValueError(f"state has {shape[0]} streams, expected {self._streams}")
             if unknown := found.keys() - set(state.NAMES):
                 raise ValueError(f"state has {min(map(str, unknown))[:40]!r}, expected {', '.join(state.NAMES)}")
-            weights = self._settings.attentive_weights(self._source.attentive)
-            self._state = state.check(state.with_bend(found, weights.bend), self._rest(*shape), self._gate)
+            self._state = state.check(found, self._rest(*shape), self._gate)
             self._now, self._single = now, bool(single)
             stay = ("weights", "temperature", "goals")  # they belong to model and settings file
             self.turn(**{name: x for name, x in settings_file.as_dict(settings).items() if name not in stay})
@@ -198,9 +198,9 @@ class KnobStream:
             frames = _indexable(frames)
             branch = self._source(frames[None] if single else frames)
         one = branch.z_static is branch.z_dyn
-        for name, x in (("logits" if one else "z_static", branch.z_static), ("z_dyn", branch.z_dyn)):
-            require_size(name, x)
-        if branch.u_star is not None:
+        require_size("logits" if one else "z_static", branch.z_static)
+        if not one:
+            require_size("z_dyn", branch.z_dyn)
             require_size("u_star", branch.u_star)
         return branch
 
@@ -215,7 +215,7 @@ class KnobStream:
         return self._rest(count, classes)
 
     def _rest(self, count: int, classes: int) -> State:
-        return state.at_rest(count, classes, self._gate.rest, self._source.command is not None)
+        return state.at_rest(count, classes, self._gate)
 
     def _chosen(self, ids: Any, streams: int) -> np.ndarray | None:
         if ids is None:

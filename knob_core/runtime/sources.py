@@ -1,12 +1,12 @@
 """Where branch outputs come from: a source turns a batch of frames into z_static, z_dyn and u*.
 
-z_static, z_dyn (N, K) and u* (N,) per frame; where u* is None, the source's `command` makes it from the stream so far.
+z_static, z_dyn (N, K) and u* (N,) per frame; a single classifier gives its logits twice and u* = 0.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,16 +15,13 @@ from knob_core.gates import Gate
 from knob_core.memories import Attentive
 from knob_core.runtime.frame_size import SizeNotice
 
-if TYPE_CHECKING:  # `knob_core.wrap` imports this module
-    from knob_core.wrap.command import Command
-
 
 class Branch(NamedTuple):
     """One frame of N streams; rows that are not finite count as missing."""
 
     z_static: np.ndarray  # (N, K)
     z_dyn: np.ndarray  # (N, K)
-    u_star: np.ndarray | None  # (N,)
+    u_star: np.ndarray  # (N,)
 
 
 @runtime_checkable
@@ -34,7 +31,6 @@ class Source(Protocol):
     method: str  # whose gate it has: a key of knob_core.methods.METHODS
     num_classes: int | None  # None: known from the first frame
     knobs: tuple[float, float] | None  # zeta, omega_n that belong to it
-    command: Command | None  # for u* where the source gives none
     attentive: Attentive | None  # weights of attentive memory that belong to it
 
     def is_single(self, frames: Any) -> bool: ...
@@ -44,8 +40,6 @@ class Source(Protocol):
 
 class GatedSource:
     """A model of one of the methods, on images."""
-
-    command: Command | None = None
 
     def __init__(self, model: Any, device: Any) -> None:
         self.model = model.eval().to(device)

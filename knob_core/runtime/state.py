@@ -1,44 +1,41 @@
 """Where N streams stand after a frame: everything that a restart needs to go on bit for bit.
 
-Gate x = [u, v] per stream (first order: [g, 0]), memories and observer [m, v] per class, and the last good frame's
-branch outputs, which are held through a gap.
+Gate x = [u, v] per stream (first order: [g, 0]), memory [m, v] per class, and the last good frame's branch outputs,
+which are held through a gap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from knob_core import fusion, metrics
 from knob_core._arrays.checks import as_array
+from knob_core.gate import sigmoid
 from knob_core.gates import Gate
-from knob_core.memories import PLAIN, UNFITTED
+from knob_core.memories import Attentive, Memory
 from knob_core.settings import MODES, Settings
 
-if TYPE_CHECKING:  # `knob_core.wrap` imports `sources`, and that this package
-    from knob_core.wrap.command import Command
-
 LARGEST = 1e120  # size of a number: what follows from logits of at most 1e100 lies far below
-LEAST = {"bend": 0.0, "age": 0.0}  # where it is not -LARGEST
+LEAST = {"age": 0.0, "apart": 0.0}  # where it is not -LARGEST
 PACKED = ("off", "plain", "attentive")  # kinds of memory as `pack` numbers them; 0 and 1 were false and true
 
 
 @dataclass(frozen=True)
 class State:
-    """All float64 but `seen`; K' is K where the command needs an observer, else 0."""
+    """All float64 but `seen`."""
 
     gate: np.ndarray  # (N, 2), or as many as the kind of gate keeps
-    memory: np.ndarray  # (N, K, 2) of plain memory
-    attentive: np.ndarray  # (N, K + 1, 2)
-    bend: np.ndarray  # (N,) of the weights that `attentive` was kept with: what its numbers mean
-    observer: np.ndarray  # (N, K', 2)
+    memory: np.ndarray  # (N, K, 2)
     z_static: np.ndarray  # (N, K) held
     z_dyn: np.ndarray  # (N, K) held
     u_star: np.ndarray  # (N,) held
     seen: np.ndarray  # (N,) bool: at least one good frame
     age: np.ndarray  # (N,) frames since the last good one
+    apart: np.ndarray  # (N,) frames in a row whose own class was not the one shown
     time: np.ndarray  # (N,) s, NaN where no time was given
 
     @property
@@ -49,24 +46,26 @@ class State:
     def num_classes(self) -> int:
         return self.z_static.shape[1]
 
+    @property
+    def spring(self) -> Memory:
+        return Memory(self.gate, self.memory, self.seen)
+
 
 NAMES = tuple(field.name for field in fields(State))
 
 
-def at_rest(streams: int, num_classes: int, rest: tuple[float, ...], observed: bool) -> State:
-    """Nothing seen; `rest` is the state of a gate at rest."""
+def at_rest(streams: int, num_classes: int, kind: Gate) -> State:
+    """Nothing seen."""
     classes = (streams, num_classes)
     return State(
-        gate=np.tile(rest, (streams, 1)),
-        memory=PLAIN.at_rest(*classes),
-        attentive=UNFITTED.at_rest(*classes),
-        bend=np.zeros(streams),
-        observer=np.zeros((streams, num_classes if observed else 0, 2)),
+        gate=np.tile(kind.rest, (streams, 1)),
+        memory=np.zeros((*classes, 2)),
         z_static=np.zeros(classes),
         z_dyn=np.zeros(classes),
         u_star=np.zeros(streams),
         seen=np.zeros(streams, bool),
         age=np.zeros(streams),
+        apart=np.zeros(streams),
         time=np.full(streams, np.nan),
     )
 
@@ -86,17 +85,15 @@ def with_rows(state: State, ids: np.ndarray | None, part: State) -> State:
     return State(**whole)
 
 
-def with_attentive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """A state of version 1, which knew no attentive memory: it goes on from where plain memory stands."""
-    memory = np.asarray(arrays.get("memory", ()))
-    if memory.ndim != 3 or memory.shape[2] != 2 or memory.dtype.kind != "f":
-        return arrays
-    return {**arrays, "attentive": np.pad(memory * [1.0, 0.0], ((0, 0), (0, 1), (0, 0)))}
-
-
-def with_bend(arrays: Mapping[str, np.ndarray], bend: float) -> dict[str, np.ndarray]:
-    """A state of version 2, which does not say its memories' bend: they are taken as the weights that act keep them."""
-    return {"bend": np.full(np.shape(arrays.get("z_static", ()))[:1], bend), **arrays}
+def of_older(arrays: Mapping[str, np.ndarray], weights: Attentive) -> dict[str, np.ndarray]:
+    """A state of before version 4, whose memory held logits: it goes on from the frame that was held."""
+    kept = {name: np.asarray(x) for name, x in arrays.items() if name not in ("attentive", "bend", "observer")}
+    z_static, z_dyn, u_star = (kept.get(name, np.empty(0)) for name in ("z_static", "z_dyn", "u_star"))
+    if z_static.ndim == 2 and z_static.shape == z_dyn.shape and u_star.shape == z_static.shape[:1]:
+        p = metrics.softmax(fusion.mix(z_static, z_dyn, sigmoid(u_star)) / weights.tau)
+        kept["memory"] = np.stack([p, np.zeros_like(p)], -1)
+        kept["apart"] = np.zeros(len(p))
+    return kept
 
 
 def check(arrays: Mapping[str, np.ndarray], like: State, gate: Gate) -> State:
@@ -118,10 +115,10 @@ def check(arrays: Mapping[str, np.ndarray], like: State, gate: Gate) -> State:
         low, known = LEAST.get(name, -LARGEST), ~np.isnan(taken[name]) if name == "time" else True
         if (wrong := ((taken[name] >= low) & (taken[name] <= LARGEST)) != known).any():
             raise ValueError(f"state {name!r} has the value {taken[name][wrong][0]}, expected [{low:g}, {LARGEST:g}]")
-    counts = ("'attentive' in its last row", taken["attentive"][:, -1], 0.0, LARGEST)
-    for what, x, least, most in (("'gate'", taken["gate"][:, 0], *gate.within), counts):
-        if (wrong := (x < least) | (x > most)).any():
-            raise ValueError(f"state {what} has the value {x[wrong][0]}, expected [{least:g}, {most:g}]")
+    least, most = gate.within
+    first = taken["gate"][:, :1]
+    if (wrong := (first < least) | (first > most)).any():
+        raise ValueError(f"state 'gate' has the value {first[wrong][0]}, expected [{least:g}, {most:g}]")
     return State(**taken)
 
 
@@ -136,14 +133,6 @@ def require_method(packed: Any, method: str) -> None:
 def pack_method(method: str) -> np.ndarray:
     """Its name as bytes, since safetensors holds numbers only."""
     return np.frombuffer(method.encode(), np.uint8).copy()
-
-
-def require_command(packed: Any, command: Command | None) -> None:
-    """A state goes on under the command that it was made with."""
-    found, own = np.asarray(packed), np.empty(0) if command is None else command.packed()
-    if found.dtype.kind != "f" or found.shape != own.shape or not np.array_equal(found, own):
-        kept = found.tolist() if found.dtype.kind == "f" and found.size <= 10 else f"{found.dtype} {found.shape}"
-        raise ValueError(f"state was made with the command {kept}, expected this stream's, {own.tolist()}")
 
 
 def pack(now: tuple[float, float], settings: Settings) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from knob_core._arrays.checks import LARGEST
-from knob_core.runtime.sources import Branch, Source
+from knob_core.runtime.sources import Branch, Source, gate_of
 from knob_core.serving.messages import MAX_LOGIT, Frame
 from knob_core.wrap.probabilities import ProbabilityCount
 
@@ -27,7 +27,7 @@ class Backbone:
         self.source = source
         self.num_classes = source.num_classes
         self.takes_pictures = getattr(source, "model", True) is not None
-        self.single_branch = source.command is not None
+        self.single_branch = not gate_of(source).gated
         self.problem: str | None = None  # with what the model gives
         self._probabilities = ProbabilityCount()
 
@@ -107,14 +107,13 @@ class Backbone:
             if frames[places[0]].kind in ("picture", "raw"):
                 self._look_for_probabilities(branch)
             z_static[places], z_dyn[places] = branch.z_static, branch.z_dyn
-            if branch.u_star is not None:
-                u_star[places] = branch.u_star
+            u_star[places] = branch.u_star
         for z in (z_static, z_dyn):
             large = np.isfinite(z) & (np.abs(z) > LARGEST)
             for place in np.flatnonzero(large.any(axis=1)).tolist():
                 found = z[place][large[place]][0]
                 causes[place] = f"the model gave the logit {found:g}, expected at most {LARGEST:g} in size"
-        return Branch(z_static, z_dyn, None if self.single_branch else u_star), causes
+        return Branch(z_static, z_dyn, np.zeros(len(frames)) if self.single_branch else u_star), causes
 
     def _look_for_probabilities(self, branch: Branch) -> None:
         """The model's frames are answered all the same: only who runs it can mend it."""
@@ -126,7 +125,7 @@ class Backbone:
         assert frame.content is not None
         x = np.asarray(frame.content, np.float64)[None]
         if frame.kind == "logits":
-            return Branch(x, x, None)
+            return Branch(x, x, np.zeros(1))
         classes = x.shape[1] // 2
         return Branch(x[:, :classes], x[:, classes:-1], x[:, -1])
 

@@ -17,7 +17,6 @@ from knob_core import methods
 from knob_core.memories import Attentive
 from knob_core.runtime.frame_size import SizeNotice
 from knob_core.runtime.sources import Branch
-from knob_core.wrap.command import Command
 
 BRANCHES = ("z_static", "z_dyn", "u_star")
 
@@ -46,7 +45,6 @@ class OnnxSource:
         about = self._session.get_modelmeta().custom_metadata_map
         self._exported = "method" in about
         self.classes: tuple[str, ...] | None = None
-        self.command: Command | None = None
         self.attentive: Attentive | None = None
         if self._exported:
             if not set(BRANCHES) <= set(outputs):
@@ -62,7 +60,7 @@ class OnnxSource:
             return
         if len(inputs) != 1 or len(outputs) != 1 or len(inputs[0].shape) != 4:
             raise ValueError(f"{path} has {len(inputs)} inputs and {len(outputs)} outputs, expected images and logits")
-        self.method, self.gate, self.command = methods.DEFAULT, methods.get(methods.DEFAULT).gate, Command()
+        self.method, self.gate = methods.PLAINEST, methods.get(methods.PLAINEST).gate
         classes = next(iter(outputs.values())).shape[-1]
         self.num_classes = classes if isinstance(classes, int) else None
         self._input = inputs[0].name
@@ -90,7 +88,7 @@ class OnnxSource:
         images = np.ascontiguousarray(x, np.float32)
         if not self._exported:
             (z,) = self._session.run(None, {self._input: images})
-            return Branch(*(np.asarray(z, np.float64),) * 2, None)
+            return Branch(*(np.asarray(z, np.float64),) * 2, np.zeros(len(z)))
         given = {name: x for name, x in self._resting(len(images)).items() if name in self._names}
         z_static, z_dyn, u_star = self._session.run(list(BRANCHES), {"images": images, **given})
         return Branch(*(np.asarray(x, np.float64) for x in (z_static, z_dyn, u_star)))
@@ -99,6 +97,6 @@ class OnnxSource:
         """Inputs on which the branches do not depend."""
         classes = self.num_classes or 0
         scalars = {name: np.array(1.0, np.float32) for name in ("zeta", "omega_n", "dt")}
-        sizes = {"gate": (len(self.gate.rest),), "memory": (classes, 2), "attentive": (classes + 1, 2)}
+        sizes = {"gate": (len(self.gate.rest),), "memory": (classes, 2)}
         states = {name: np.zeros((streams, *size), np.float32) for name, size in sizes.items()}
         return {**scalars, "memory_kind": np.array(0, np.int32), **states, "seen": np.zeros(streams, bool)}

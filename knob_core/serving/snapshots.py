@@ -21,7 +21,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from knob_core import files
-from knob_core.runtime import state
 from knob_core.runtime.state import State
 from knob_core.serving.engine import Engine, checked_policy
 from knob_core.serving.knob_control import table_from_json
@@ -75,10 +74,8 @@ def packed(
         knobs = [stream.knobs or (np.nan, np.nan) for stream in streams]
     if streams:
         arrays["acting"] = np.array(knobs)
-    command = engine.source.command
     about = {
         "version": VERSION, "model": engine.name, "method": engine.source.method, "time": time.time(),
-        "command": command.packed().tolist() if command is not None else [],
         "streams": entries, "knobs": table.to_json(),
     }  # fmt: skip
     return arrays, about
@@ -194,8 +191,6 @@ def _saved_at(engine: Engine, about: Mapping[str, Any]) -> float:
     for name, value in expected.items():
         if about.get(name) != value:
             raise ValueError(f"{name} is {about.get(name)!r}, expected {value!r}")
-    if "command" in about:  # older files have none
-        state.require_command(np.asarray(about["command"], np.float64), engine.source.command)
     return _not_negative("time", about["time"])
 
 

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from knob_core.memories.attentive import fused
-from knob_core.memories.base import Inputs
+from knob_core import fusion
 from knob_core.runtime import clock, state
 from knob_core.runtime.advance import advance
 from knob_core.runtime.answer import Answer as Answers
@@ -60,7 +59,7 @@ class Stepper:
     def __init__(self, source: Source, slew: float | None, classes: Sequence[str] | None) -> None:
         self.source, self.backbone, self.classes = source, Backbone(source), classes
         self._gate, self._slew = gate_of(source), limit(slew)
-        self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate.rest, source.command is not None))
+        self._rows = StateRows(lambda n, k: state.at_rest(n, k, self._gate))
         self.lock = threading.Lock()  # of the rows
 
     def step(self, items: Sequence[Waiting], table: KnobTable) -> Batch:
@@ -141,7 +140,7 @@ class Stepper:
     def _bare(self, new: state.State) -> list[int]:
         """What the last good frame of each alone says."""
         g = self._gate.without_inertia.reset(new.u_star, 1.0, 1.0)[1]
-        alone = fused(Inputs(new.z_static, new.z_dyn, new.u_star, g, g))
+        alone = fusion.mix(new.z_static, new.z_dyn, g)
         return np.where(new.seen, alone.argmax(axis=-1), -1).tolist()
 
     def _answers(self, items: list[Waiting], found: Answers, bare: list[int], revision: int) -> Iterator[Answer]:
@@ -172,9 +171,9 @@ class Stepper:
         shape, classes = np.shape(arrays.get("z_static", ())), self.backbone.num_classes
         if len(shape) != 2 or shape[0] != 1 or classes not in (None, shape[1]):
             raise ValueError(f"state 'z_static' has shape {shape}, expected (1, {classes or 'K'})")
-        rest = state.at_rest(*shape, self._gate.rest, self.source.command is not None)
-        bend = Settings().attentive_weights(self.source.attentive).bend
-        return state.check(state.with_bend(arrays, bend), rest, self._gate)
+        if "attentive" in arrays:  # of before version 4
+            arrays = state.of_older(arrays, Settings().attentive_weights(self.source.attentive))
+        return state.check(arrays, state.at_rest(*shape, self._gate), self._gate)
 
     def restore(self, stream: ServedStream, found: state.State) -> None:
         """Give a stream the state that `checked` gave."""

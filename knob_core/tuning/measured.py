@@ -54,7 +54,11 @@ class Measured:
 
 def measure(filter_: Filter, streams: Streams, temperature: float | None = None, every: int = 1) -> Measured:
     """One setting; without a temperature the best for NLL is fitted here. NLL looks at every `every`-th frame."""
-    answer, _ = filter_.run(streams.z, u=streams.u)
+    return measure_answer(filter_.run(streams.z, u=streams.u)[0], streams, temperature, every)
+
+
+def measure_answer(answer: Floats, streams: Streams, temperature: float | None = None, every: int = 1) -> Measured:
+    """The same of an answer's logits (R, T, K)."""
     counts = count(top1(answer), streams.known)
     labels = streams.labels[:, ::every]
     labelled = labels >= 0

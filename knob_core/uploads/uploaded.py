@@ -15,7 +15,6 @@ from knob_core.csv_columns import Words
 from knob_core.uploads.labels import class_names, frame_labels
 from knob_core.uploads.limits import MAX_CLASSES, MAX_PATH_VALUES, short
 from knob_core.uploads.scores import as_logits, require_finite
-from knob_core.wrap.command import Command, observe
 
 KNOWN = frozenset({"logits", "z_static", "z_dyn", "u_star", "labels", "severity", "classes"})
 Held = dict[str, "np.ndarray | Words"]  # what a file held, by name
@@ -43,10 +42,9 @@ class Uploaded:
         """Some frame has a label: measures that need one can be had."""
         return bool((self.labels >= 0).any())
 
-    def branches(self, command: Command | None = None) -> Branches:
+    def branches(self) -> Branches:
         """For `knob_core.response`; labels are (R,) where no stream changes its own, else (R, T)."""
-        command = command or Command()
-        u_star = self.u_star if self.u_star is not None else command(observe(self.z_static, command), self.z_dyn)
+        u_star = np.zeros(self.labels.shape) if self.u_star is None else self.u_star  # both branches weigh alike
         steady = (self.labels == self.labels[:, :1]).all()
         labels = self.labels[:, 0] if steady else self.labels
         severity = np.zeros(self.z_dyn.shape[1]) if self.severity is None else self.severity

@@ -1,7 +1,6 @@
 """Give a model of your own a knob: two-branch logits, or any single classifier.
 
-A single classifier is ensembled with its own past: z_static = z_dyn = z, and plain memory (which must be on) turns
-z_static into "what I have been seeing"; the command u* comes from `knob_core.wrap.command`. Works for torch modules,
+A single classifier has no gate: the memory, which must be on, is all that the knobs act on. Works for torch modules,
 plain functions, and logits arrays that come from elsewhere; any number of classes >= 2.
 """
 
@@ -19,18 +18,16 @@ from knob_core._arrays.ruled_out import finite
 from knob_core.branches import Branches
 from knob_core.memories import Attentive
 from knob_core.runtime.sources import Branch
-from knob_core.wrap.command import Command, observe
 from knob_core.wrap.probabilities import ProbabilityNotice, require_logits
 
 
 class Wrapped:
-    """A source for `KnobStream`: a model (None: the frames are logits already) and a command."""
+    """A source for `KnobStream`: a model; None: the frames are logits already."""
 
     def __init__(
         self,
         model: Callable[..., Any] | None,
         branches: int,
-        command: Command | None,
         knobs: tuple[float, float] | None,
         frame_ndim: int,
         attentive: Attentive | None = None,
@@ -39,13 +36,12 @@ class Wrapped:
             raise ValueError(f"model is a {type(model).__name__}, expected a torch module, a function, or None")
         if knobs is not None and np.shape(knobs) != (2,):
             raise ValueError(f"knobs is {shown(knobs)}, expected (zeta, omega_n) or None")
-        for name, value, kind in (("command", command, Command), ("attentive", attentive, Attentive)):
-            if value is not None and not isinstance(value, kind):
-                raise ValueError(f"{name} is {shown(value)}, expected a {kind.__name__} or None")
+        if attentive is not None and not isinstance(attentive, Attentive):
+            raise ValueError(f"attentive is {shown(attentive)}, expected an Attentive or None")
         self.model = model.eval() if _is_module(model) else model  # type: ignore[union-attr]
-        self.method = methods.DEFAULT
+        self.method = methods.PLAINEST if branches == 1 else methods.DEFAULT
         self.num_classes: int | None = None
-        self.knobs, self.command, self.attentive = knobs, command, attentive
+        self.knobs, self.attentive = knobs, attentive
         self._branches, self._frame_ndim = branches, frame_ndim
         self._notices = tuple(ProbabilityNotice() for _ in range(branches))
 
@@ -58,20 +54,19 @@ class Wrapped:
         outputs, bad = (frames, None) if self.model is None else self._run(frames)
         if self._branches == 1:
             z = _logits("logits", outputs)
-            z_static, z_dyn, u_star = z, z, None
+            z_static, z_dyn, u_star = z, z, np.zeros(len(z))
             self._notices[0].check("logits", z)
         else:
-            if not isinstance(outputs, (tuple, list)) or len(outputs) not in (2, 3):
-                raise ValueError(
-                    f"two branches gave a {type(outputs).__name__}, expected (z_static, z_dyn) "
-                    "or (z_static, z_dyn, u_star)"
-                )
+            if not isinstance(outputs, (tuple, list)) or len(outputs) != 3:
+                raise ValueError(f"two branches gave {_told(outputs)}, expected (z_static, z_dyn, u_star)")
             z_static, z_dyn = _logits("z_static", outputs[0]), _logits("z_dyn", outputs[1])
             if z_static.shape != z_dyn.shape:
                 raise ValueError(
                     f"z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected one shape (N, K)"
                 )
-            u_star = self._own_command(outputs, len(z_static))
+            u_star = real_numbers("u_star", outputs[2])
+            if u_star.shape != (len(z_static),):
+                raise ValueError(f"u_star has shape {u_star.shape}, expected ({len(z_static)},)")
             self._notices[0].check("z_static", z_static)
             self._notices[1].check("z_dyn", z_dyn)
         if self.model is not None and len(z_dyn) != len(frames):
@@ -79,17 +74,6 @@ class Wrapped:
         if bad is not None and bad.any():
             z_static = np.where(bad[:, None], np.nan, z_static)
         return Branch(z_static, z_dyn, u_star)
-
-    def _own_command(self, outputs: Any, count: int) -> np.ndarray | None:
-        if (len(outputs) == 3) == (self.command is not None):
-            have, want = ("u_star", "no command") if self.command is not None else ("no u_star", "a command")
-            raise ValueError(f"two branches came with {have}, expected {want}: see `command` of wrap.two_branch")
-        if len(outputs) == 2:
-            return None
-        u_star = real_numbers("u_star", outputs[2])
-        if u_star.shape != (count,):
-            raise ValueError(f"u_star has shape {u_star.shape}, expected ({count},)")
-        return u_star
 
     def _run(self, frames: Any) -> tuple[Any, np.ndarray]:
         """The model's outputs, and which frames were not finite; those are blanked before it sees them."""
@@ -113,7 +97,6 @@ class Wrapped:
 
 def classifier(
     model: Callable[..., Any] | None = None,
-    command: Command | None = None,
     knobs: tuple[float, float] | None = None,
     frame_ndim: int = 3,
     attentive: Attentive | None = None,
@@ -123,26 +106,21 @@ def classifier(
     `frame_ndim` is the number of axes of one frame. A torch module is put in evaluation mode, stays on its device, and
     is given frames in its own precision.
     """
-    return Wrapped(model, 1, Command() if command is None else command, knobs, frame_ndim, attentive)
+    return Wrapped(model, 1, knobs, frame_ndim, attentive)
 
 
 def two_branch(
     model: Callable[..., Any] | None = None,
-    command: Command | None = None,
     knobs: tuple[float, float] | None = None,
     frame_ndim: int = 3,
     attentive: Attentive | None = None,
 ) -> Wrapped:
-    """A model of two branches: frames -> (z_static, z_dyn, u_star), or (z_static, z_dyn) and a `command` makes u_star.
-
-    Without a model, `step` takes such tuples.
-    """
-    return Wrapped(model, 2, command, knobs, frame_ndim, attentive)
+    """A model of two branches: frames -> (z_static, z_dyn, u_star). Without a model, `step` takes such tuples."""
+    return Wrapped(model, 2, knobs, frame_ndim, attentive)
 
 
 def branches_of(
     logits: np.ndarray,
-    command: Command | None = None,
     labels: np.ndarray | None = None,
     severity: np.ndarray | None = None,
 ) -> Branches:
@@ -156,13 +134,14 @@ def branches_of(
     require_finite("logits", z)
     require_size("logits", z)
     require_logits("logits", z)
-    command = Command() if command is None else command
-    if not isinstance(command, Command):
-        raise ValueError(f"command is {shown(command)}, expected a Command or None")
-    u_star = command(observe(z, command), z).astype(z.dtype)
     paths, frames, _ = z.shape
+    u_star = np.zeros((paths, frames), z.dtype)
     labels = np.full(paths, -1) if labels is None else np.asarray(labels)
     return Branches(z, z, u_star, labels, np.zeros(frames) if severity is None else np.asarray(severity))
+
+
+def _told(outputs: Any) -> str:
+    return f"{len(outputs)} arrays" if isinstance(outputs, (tuple, list)) else f"a {type(outputs).__name__}"
 
 
 def _is_module(model: Any) -> bool:

@@ -1,6 +1,6 @@
 """Fit attentive memory to labelled streams: weights, knobs and temperature together, by the likelihood.
 
-min over (zeta, omega_n, b, c, d, tau, eps, t_0 .. t_3, eye, carry, clip) of  mean NLL + |x - x_0|^2 / (2 n)
+min over (zeta, omega_n, a, b, d, tau, eps, t_0, f) of  mean NLL + |x - x_0|^2 / (2 n)
 x are the parameters on a scale of order one (logs of what is positive); the second term is a standard normal prior
 around the start. n is the number of stretches of one class: frames of one content err alike, so a stretch counts as
 one observation, however long it is; a caller with streams in plenty may count frames. Slopes by differences: an
@@ -21,13 +21,11 @@ from knob_core.memories import Attentive
 
 Floats = NDArray[np.float64]
 STEP = 1e-4  # of the differences
-LOGS = ("zeta", "omega_n", "tau", "eps", "clip")  # positive: fitted as logarithms
+LOGS = ("zeta", "omega_n", "tau", "eps")  # positive: fitted as logarithms
 LIMITS = {  # of what is fitted; wide, and the same for everybody
-    "zeta": (0.2, 3.0), "omega_n": (0.01, 3.0), "b": (0.0, 8.0), "c": (-3.0, 3.0), "d": (-3.0, 8.0), "tau": (0.2, 5.0),
-    "eps": (1e-4, 0.3), "t_0": (-2.0, 2.0), "t_1": (0.0, 8.0), "t_2": (-2.0, 2.0), "t_3": (-1.0, 1.0),
-    "eye": (0.0, 0.8), "carry": (0.0, 1.0), "clip": (1e-6, 0.3),
+    "zeta": (0.2, 3.0), "omega_n": (0.01, 3.0), "b": (0.0, 8.0), "d": (-3.0, 8.0), "tau": (0.2, 5.0),
+    "eps": (1e-4, 0.3), "t_0": (-2.0, 2.0), "f": (0.0, 0.8),
 }  # fmt: skip
-WITH_COMMAND = ("c", "t_2")  # mean nothing without u*
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,9 @@ class Setting:
     omega_n: float
     weights: Attentive
 
-    def run(self, z: Floats, u: Floats | None) -> Floats:
-        """Logits of the answer (R, T, K), from logits and standardised commands."""
-        return self.weights.run_logits(z, self.zeta, self.omega_n, None, u).z
+    def run(self, z: Floats) -> Floats:
+        """Logits of the answer (R, T, K)."""
+        return self.weights.run_logits(z, self.zeta, self.omega_n).z
 
     def get(self, name: str) -> float:
         """A parameter by its name."""
@@ -49,7 +47,7 @@ class Setting:
     def put(self, **values: float) -> Setting:
         """The same with other values."""
         knobs = {name: values.pop(name) for name in ("zeta", "omega_n") if name in values}
-        return replace(self, **knobs, weights=replace(self.weights, **values))
+        return replace(self, **knobs, weights=replace(self.weights, **values))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -58,13 +56,11 @@ class Labelled:
 
     z: Floats  # (R, T, K) logits of the frame
     labels: NDArray[np.int64]  # (R, T), -1 where unknown
-    u: Floats | None = None  # (R, T) standardised command
     go_on: Callable[[], object] = lambda: None  # called before each NLL; what it raises ends a fit
 
     def rows(self, chosen: NDArray) -> Labelled:
         """Some of the streams."""
-        u = None if self.u is None else self.u[chosen]
-        return replace(self, z=self.z[chosen], labels=self.labels[chosen], u=u)
+        return replace(self, z=self.z[chosen], labels=self.labels[chosen])
 
     def nll(self, answer: Floats) -> float:
         """Mean NLL of answer logits (R, T, K) over the frames whose class is known."""
@@ -84,11 +80,6 @@ class Labelled:
         return int((begins & (self.labels >= 0)).sum())
 
 
-def names(streams: Labelled) -> tuple[str, ...]:
-    """What can be fitted on these streams."""
-    return tuple(name for name in LIMITS if streams.u is not None or name not in WITH_COMMAND)
-
-
 def fit_nll(
     streams: Labelled,
     start: Setting,
@@ -102,13 +93,13 @@ def fit_nll(
     """
     from scipy.optimize import minimize
 
-    fitted = names(streams) if fitted is None else tuple(fitted)
+    fitted = tuple(LIMITS) if fitted is None else tuple(fitted)
     x_0 = np.array([_inside(start.get(name), name) for name in fitted])
     bounds = [tuple(_scaled(limit, name) for limit in LIMITS[name]) for name in fitted]
     strength = 0.5 / (observations or streams.stretches)
 
     def cost(x: Floats) -> float:
-        return streams.nll(_at(start, fitted, x).run(streams.z, streams.u)) + strength * float((x - x_0) @ (x - x_0))
+        return streams.nll(_at(start, fitted, x).run(streams.z)) + strength * float((x - x_0) @ (x - x_0))
 
     def cost_and_slope(x: Floats) -> tuple[float, Floats]:
         here = cost(x)
@@ -121,7 +112,7 @@ def fit_nll(
 
     found = minimize(cost_and_slope, x_0, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": iterations})
     best = _at(start, fitted, found.x)
-    return best, streams.nll(best.run(streams.z, streams.u))
+    return best, streams.nll(best.run(streams.z))
 
 
 def _scaled(value: float, name: str) -> float:

@@ -28,30 +28,27 @@ from knob_core.measures.change import ChangeCounts, count
 from knob_core.measures.stability import flips, sure_and_wrong
 from knob_core.measures.truth import truth
 from knob_core.memories import Attentive
-from knob_core.memories.attentive import LIMIT
 from knob_core.metrics import temperature_scaling
 from knob_core.rivals.base import Filter
 from knob_core.settings import Settings
 from knob_core.tuning import space
 from knob_core.tuning.search import minimise
 from knob_core.wrap.attentive_fit import LIMITS, Labelled, Setting, fit_nll
-from knob_core.wrap.command import Command, observe
 from knob_core.wrap.probabilities import require_logits
 
-FROM = Attentive(a=0.0, b=2.5, brake=1.0, eye=0.3, clip=1e-3, pool=0.75)
-GENERAL = Setting(1.3, 0.6, replace(FROM, d=1.0, tau=1.2, t_0=-0.6, t_3=0.3, eye=0.1))  # sure frames count more
+GENERAL = Setting(1.0, 0.4, Attentive(a=-0.75, b=2.0, d=1.0, tau=1.0, eps=0.01, f=0.3))
 OTHERS = (
-    Setting(1.0, 0.4, FROM),
-    Setting(1.0, 1.5, FROM),
-    Setting(2.0, 0.1, replace(FROM, b=1.0)),
-    Setting(1.0, 0.4, replace(FROM, carry=0.8, tau=3.0, t_3=0.5)),  # single frames count little, and add up
-    Setting(1.0, 0.8, replace(FROM, b=0.0, brake=0.0, pool=0.0)),  # plain memory: nothing turns omega_n
+    Setting(1.0, 1.5, GENERAL.weights),
+    Setting(2.0, 0.1, replace(GENERAL.weights, b=1.0)),
+    Setting(1.0, 0.8, replace(GENERAL.weights, a=0.0, b=0.0, d=0.0)),  # plain memory: nothing turns omega_n
 )
 CLEARLY = 2.0  # standard errors by which another start must do better than the general one
 FASTER = 1.35  # omega_n of one setting to the next
 RIVAL_EVALUATIONS = 40
 LAG_FRAMES = 400
-INSTANT = Setting(100.0, 100.0, Attentive(a=5.0, b=0.0))  # g = 1: nothing is remembered, a temperature alone is left
+INSTANT = Setting(
+    100.0, 100.0, Attentive(a=5.0, b=0.0, f=0.0)
+)  # g = 1: nothing is remembered, a temperature alone is left
 Progress = Callable[[float, str], object]  # part done in [0, 1], what is being done
 
 
@@ -103,7 +100,6 @@ def fit(
     labels: Any,  # (R,) or (R, T) classes, -1 where unknown
     max_delay: float = math.inf,  # frames, mean, until a new class is shown
     u_star: Any = None,  # (R, T) the network's command, where there is one
-    command: Command | None = None,  # what makes it of two branches without one, as in `wrap.two_branch`
     rivals: Mapping[str, type[Filter]] | None = None,  # None: the strong ones; {}: none
     seed: int = 0,
     progress: Progress | None = None,
@@ -114,9 +110,7 @@ def fit(
     if not number or not max_delay > 0:
         raise ValueError(f"max_delay is {shown(max_delay)}, expected a number of frames > 0")
     seed = whole_number("seed", seed, 0)
-    if command is not None and not isinstance(command, Command):
-        raise ValueError(f"command is {shown(command)}, expected a Command or None")
-    streams, standard = _streams(z_static, z_dyn, labels, u_star, command)
+    streams = _streams(z_static, z_dyn, labels, u_star)
     streams = streams if go_on is None else replace(streams, go_on=go_on)
     rivals = _strong() if rivals is None else rivals
     say = progress or (lambda part, what: None)
@@ -125,9 +119,10 @@ def fit(
     table = _cross_validate(streams, max_delay, rivals, seed, say)
     ours, off = table[0], table[1]
     helps = ours.nll < off.nll
-    answer = chosen.run(streams.z, streams.u) if helps else streams.z
-    weights = replace(chosen.weights, **standard)
-    settings = Settings(zeta=chosen.zeta, omega_n=chosen.omega_n, weights=weights) if helps else Settings(on=False)
+    answer = chosen.run(streams.z) if helps else streams.z
+    settings = (
+        Settings(zeta=chosen.zeta, omega_n=chosen.omega_n, weights=chosen.weights) if helps else Settings(on=False)
+    )
     delay = _delay(streams, chosen) if helps else _delay_of(streams, streams.z)
     say(1.0, "done")
     return Fit(
@@ -199,14 +194,14 @@ def _nll_on_unseen(folds: list[tuple[Labelled, Labelled]], start: Setting) -> np
     """Of every stream (R,), fold after fold, by the fit that did not see it."""
     each = []
     for known, unseen in folds:
-        answer = fit_nll(known, start)[0].run(unseen.z, unseen.u)
+        answer = fit_nll(known, start)[0].run(unseen.z)
         each += [unseen.rows(np.array([row])).nll(answer[row : row + 1]) for row in range(len(answer))]
     return np.array(each)
 
 
 def _delay(streams: Labelled, setting: Setting) -> float:
     """Mean frames until a new class is shown; where no class ever changes, until the memory has made 63 % of a step."""
-    found = _delay_of(streams, setting.run(streams.z, streams.u))
+    found = _delay_of(streams, setting.run(streams.z))
     if math.isfinite(found):
         return found
     return lag(setting.zeta, setting.omega_n * math.exp(setting.weights.a))
@@ -238,7 +233,7 @@ def _cross_validate(
     folds = _folds(_judged(streams), seed)
     for side, (known, unseen) in enumerate(folds):
         say((1 + side * (1 + len(rivals))) / (jobs + 1), "cross-validating attentive memory")
-        parts.setdefault("attentive memory", []).append(_choose(known, max_delay).run(unseen.z, unseen.u))
+        parts.setdefault("attentive memory", []).append(_choose(known, max_delay).run(unseen.z))
         parts.setdefault("off", []).append(unseen.z)
         for index, (name, kind) in enumerate(rivals.items()):
             say((2 + index + side * (1 + len(rivals))) / (jobs + 1), f"cross-validating {name}")
@@ -262,8 +257,7 @@ def _folds(streams: Labelled, seed: int) -> list[tuple[Labelled, Labelled]]:
 
 def _joined(parts: list[Labelled]) -> Labelled:
     z, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("z", "labels"))
-    u = None if parts[0].u is None else np.concatenate([part.u for part in parts])
-    return replace(parts[0], z=z, labels=labels, u=u)
+    return replace(parts[0], z=z, labels=labels)
 
 
 def _halves(streams: Labelled) -> Labelled:
@@ -277,7 +271,7 @@ def _halves(streams: Labelled) -> Labelled:
     labels = cut(streams.labels)
     if not (labels >= 0).any(-1).all():
         raise ValueError("the only labelled stream has labels in one of its halves, expected some in both")
-    return replace(streams, z=cut(streams.z), labels=labels, u=None if streams.u is None else cut(streams.u))
+    return replace(streams, z=cut(streams.z), labels=labels)
 
 
 def _tuned(kind: type[Filter], streams: Labelled, max_delay: float, seed: int) -> tuple[Filter, float]:
@@ -313,10 +307,8 @@ def _row(name: str, streams: Labelled, answer: np.ndarray) -> Row:
 # What comes in
 
 
-def _streams(
-    z_static: Any, z_dyn: Any, labels: Any, u_star: Any, command: Command | None
-) -> tuple[Labelled, dict[str, float]]:
-    """The frames' own logits with labels (R, T), and how u_star was standardised."""
+def _streams(z_static: Any, z_dyn: Any, labels: Any, u_star: Any) -> Labelled:
+    """The frames' own logits with labels (R, T)."""
     z = real_numbers("z_static", z_static)
     other = z if z_dyn is None else real_numbers("z_dyn", z_dyn)
     if z.ndim != 3 or z.shape != other.shape or (np.array(z.shape) < (1, 2, 2)).any():
@@ -331,22 +323,12 @@ def _streams(
     require_logits("z_static" if z_dyn is not None else "logits", z)
     require_logits("z_dyn", other)
     target = _labels(labels, z.shape)
-    if z_dyn is None and u_star is None:
-        return Labelled(z, target), {}
-    command = command or Command()
-    u = command(observe(z, command), other) if u_star is None else real_numbers("u_star", u_star)
+    if z_dyn is None:
+        return Labelled(z, target)
+    u = np.zeros(z.shape[:2]) if u_star is None else real_numbers("u_star", u_star)
     if u.shape != z.shape[:2] or not np.isfinite(u).all():
         raise ValueError(f"u_star has shape {u.shape}, expected finite numbers of shape {z.shape[:2]}")
-    standard = {"u_mean": float(u.mean()), "u_scale": max(float(u.std()), 1e-3)}
-    if max(abs(standard["u_mean"]), standard["u_scale"]) > LIMIT:
-        said = f"mean {standard['u_mean']:g} and standard deviation {standard['u_scale']:g}"
-        raise ValueError(
-            f"u_star has {said}, expected both in [-{LIMIT:g}, {LIMIT:g}]: a gate's command before sigmoid"
-        )
-    return (
-        Labelled(fusion.fuse(z, other, sigmoid(u)), target, (u - standard["u_mean"]) / standard["u_scale"]),
-        standard,
-    )
+    return Labelled(fusion.fuse(z, other, sigmoid(u)), target)
 
 
 def _labels(labels: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from knob_core.memories._attentive_loops import attend, numpy_form
 from timing import fastest
 
 from knob_core import models
 from knob_core._arrays import compiled
 from knob_core.memories import Attentive
-from knob_core.memories._attentive_loops import attend, numpy_form
 
 
 def test_ten_thousand_streams_cost_two_per_cent_of_their_backbone() -> None:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
+from knob_core.memories._attentive_loops import attend, logits_of
 
 from knob_core import gate, metrics, wrap
 from knob_core.branches import Branches
 from knob_core.memories import Attentive, Gap, Inputs
-from knob_core.memories._attentive_loops import attend, logits_of
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from knob_core.memories._attentive_loops import Weights, pooled
 
 from knob_core.memories import OFF, PLAIN, Attentive, Gap, Inputs, _attentive_tensors
-from knob_core.memories._attentive_loops import Weights, pooled
 
 WEIGHTS = Attentive(a=0.3, b=2.0, c=0.7, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, brake=0.6, eye=0.3,
                     carry=0.7, clip=0.02, pool=0.6, few=0.5, u_mean=0.4, u_scale=0.8)  # fmt: skip

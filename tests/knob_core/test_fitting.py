@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from knob_core.wrap.command import Command
 
 from knob_core import wrap
 from knob_core._arrays.ruled_out import finite
@@ -15,7 +16,6 @@ from knob_core.runtime import KnobStream
 from knob_core.settings import Settings, from_toml, to_toml
 from knob_core.wrap import fitting
 from knob_core.wrap.attentive_fit import Labelled, Setting, fit_nll
-from knob_core.wrap.command import Command
 from knob_core.wrap.fitting import Fit, fit, lag
 
 

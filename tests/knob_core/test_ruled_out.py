@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from knob_core.wrap.command import Command
 
 from knob_core import wrap
 from knob_core._arrays.ruled_out import FAR, finite
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.settings import Settings
-from knob_core.wrap.command import Command
 
 
 def stream(command: Command | None = None) -> KnobStream:

@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from knob_core.wrap.command import Command
 from safetensors.numpy import load as load_safetensors
 from safetensors.numpy import save as save_safetensors
 
@@ -25,7 +26,6 @@ from knob_core.response import ResponseState, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.slew import slewed
 from knob_core.settings import Settings
-from knob_core.wrap.command import Command
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

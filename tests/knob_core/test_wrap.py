@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from knob_core.wrap.command import FEATURES, Command, features
 
 from knob_core import checkpoint, theory, wrap
 from knob_core.assets import ASSETS
@@ -18,7 +19,6 @@ from knob_core.runtime import KnobStream
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import Settings
 from knob_core.streams import ControlledStream
-from knob_core.wrap.command import FEATURES, Command, features
 from knob_core.wrap.fitting import fit
 from knob_core.wrap.probabilities import ProbabilitiesWarning
 

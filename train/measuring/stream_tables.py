@@ -46,7 +46,7 @@ def smoothed(method: str, smooth: Callable[[np.ndarray], np.ndarray]) -> Variant
         plain = respond(by_method[method], OFF, method)[0]
         p = smooth(plain.probabilities)
         none = np.full(p.shape[:2], np.nan)
-        return by_method[method], Response(none, none, p, p.max(axis=-1), p.argmax(axis=-1))
+        return by_method[method], Response(none, none, none, p, p.max(axis=-1), p.argmax(axis=-1))
 
     return run
 

@@ -33,9 +33,9 @@ WORST = -0.15  # points of accuracy
 SCALES = (1.0, 0.4, 2.5)  # of the logits: models of other makers are more modest or surer
 CALM = 0.1  # omega_n, rad/frame: turned down from home
 GRID = {
-    "a": (1.5, 1.75, 2.0), "few": (0.0, 0.6, 0.9), "b": (3.0, 5.0), "tau": (1.0, 1.4), "eps": (0.02, 0.3),
+    "a": (0.5, 1.0, 1.5, 2.0), "b": (2.0, 4.0), "tau": (1.0, 1.4), "eps": (0.01, 0.05, 0.3),
 }  # fmt: skip
-OTHERS = {"brake": 1.0, "eye": 0.9}  # the same for all of the grid
+OTHERS = {"d": 0.0, "f": 0.4}  # the same for all of the grid
 KINDS = ("mixed", "fast")
 
 
@@ -107,7 +107,7 @@ def _nll(z: np.ndarray, labels: np.ndarray) -> float:
 def grid() -> list[Attentive]:
     """Every combination."""
     values = itertools.product(*GRID.values())
-    return [Attentive(**dict(zip(GRID, point, strict=True)), **OTHERS) for point in values]
+    return [Attentive(**(OTHERS | dict(zip(GRID, point, strict=True)))) for point in values]  # type: ignore[arg-type]
 
 
 def tried(weights: Attentive, sets: Sequence[StreamSet]) -> Tried:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from knob_core.wrap.command import Command
 from safetensors import safe_open
 from services import ROOT, Process, logits, running
 
@@ -27,7 +28,6 @@ from knob_core.serving.maintenance import Maintenance
 from knob_core.serving.messages import Frame, pack
 from knob_core.serving.stream_files import StreamFiles
 from knob_core.settings import Settings
-from knob_core.wrap.command import Command
 
 KILLS = int(os.environ.get("KNOB_KILLS", "3"))
 
