@@ -166,4 +166,4 @@ class Knob:
         if memory == "plain":
             self.weights.update(a=0.0, b=0.0, d=0.0, s=())
         elif memory != "attentive":
-            self.weights.update(a=DRIVE, b=0.0, d=0.0, s=(), tau=1.0, t_0=0.0, f=0.0, o=())  # the frame as it is
+            self.weights.update(a=100.0, b=0.0, d=0.0, s=(), tau=1.0, t_0=0.0, f=0.0, o=())  # the frame as it is
