@@ -146,7 +146,8 @@ class Knob:
             "u_star": u_star,
             "seen": seen,
         }
-        answer = np.maximum(memory[..., 0], FLOOR) ** math.exp(w["t_0"])
+        m = np.maximum(memory[..., 0], FLOOR)
+        answer = (m / m.max(-1, keepdims=True)) ** math.exp(w["t_0"])
         answer = shared(answer / answer.sum(-1, keepdims=True), p, w["f"]) ** (1 / self.temperature)
         return np.where(seen[:, None], answer / answer.sum(-1, keepdims=True), 1 / classes)
 

@@ -86,11 +86,13 @@ def _answer(m: np.ndarray, p: np.ndarray, power: float, f: float, out: np.ndarra
     total, top = 0.0, 0
     for i in range(len(m)):
         out[i] = max(m[i], FLOOR)
-        if power != 1.0:
-            out[i] = math.exp(power * math.log(out[i]))
-        total += out[i]
         if out[i] > out[top]:
             top = i
+    most = out[top]
+    for i in range(len(m)):
+        if power != 1.0:
+            out[i] = math.exp(power * math.log(out[i] / most))
+        total += out[i]
     for i in range(len(m)):
         out[i] /= total
     if f > 0:

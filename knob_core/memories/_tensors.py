@@ -59,7 +59,8 @@ def follow(
     e = p - m
     m = m + gain[:, None] * (v + h[:, None] * e)
     v = kept[:, None] * (v + gain[:, None] * (e - (2 * zeta + h)[:, None] * v))
-    answer = m.clamp(min=FLOOR) ** math.exp(weights.t_0)
+    above = m.clamp(min=FLOOR)
+    answer = (above / above.amax(-1, keepdim=True)) ** math.exp(weights.t_0)
     answer = _shared(answer / answer.sum(-1, keepdim=True), p, weights.f)
     return Followed(answer, u, g, omega, state, xp.stack([m, v], -1))
 

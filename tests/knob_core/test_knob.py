@@ -255,6 +255,15 @@ def test_frames_without_anything_in_common_are_finite(eps: float) -> None:
     assert np.isfinite(found.state.classes).all()
 
 
+@pytest.mark.parametrize("kind", [knob.Knob, Knob])
+@pytest.mark.parametrize("t_0", [-25.0, 6.0, 25.0])
+def test_an_answer_of_any_temperature_is_a_distribution(kind: type[knob.Knob], t_0: float) -> None:
+    """Ten classes as likely: .1 to the power of 403 is zero."""
+    found = kind(t_0=t_0, f=0.0)
+    np.testing.assert_allclose(found(np.zeros(10)), np.full(10, 0.1))
+    assert found(np.arange(10.0)).sum() == pytest.approx(1.0)
+
+
 # Time
 
 
