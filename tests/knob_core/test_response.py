@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from knob_core import fusion, gate, metrics
 from knob_core.branches import Branches
 from knob_core.maps.many_settings import ManySettings
+from knob_core.memories import UNFITTED, Frames, at_rest
 from knob_core.methods import METHODS
-from knob_core.response import ResponseState, gate_alone, respond
+from knob_core.response import gate_alone, respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.sources import gate_of, source_of
 from knob_core.settings import Settings
@@ -32,7 +34,8 @@ def cut(b: Branches, start: int, end: int) -> Branches:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("settings", [Settings(zeta=0.4), Settings(on=False), Settings(mode="reset")])
-def test_the_gate_alone_is_the_response_s(method: str, settings: Settings) -> None:
+def test_the_gate_alone_is_the_response_s_without_memory(method: str, settings: Settings) -> None:
+    settings = replace(settings, memory="off")
     np.testing.assert_array_equal(gate_alone(made().u_star, settings, method), respond(made(), settings, method)[0].u)
 
 
@@ -48,19 +51,20 @@ def test_without_memory_it_is_the_paper() -> None:
     np.testing.assert_array_equal(response.p_max, response.probabilities.max(-1))
 
 
-def test_memory_filters_the_static_branch_from_its_first_frame() -> None:
-    b, s = made(), Settings(zeta=0.9, omega_n=0.2, memory=True)
-    start = np.stack([b.z_static[:, 0], np.zeros((3, 10))], -1)
-    z, _ = gate.run(np.swapaxes(b.z_static, 1, 2), 0.9, 0.2, state=start)
-    u, _ = gate.run(b.u_star, 0.9, 0.2)
-    expected = metrics.softmax(fusion.fuse(np.swapaxes(z, 1, 2), b.z_dyn, gate.sigmoid(u)))
-    np.testing.assert_allclose(respond(b, s)[0].probabilities, expected, atol=1e-12)
+@pytest.mark.parametrize("memory", ["attentive", "plain"])
+@pytest.mark.parametrize("method", METHODS)
+def test_with_memory_it_is_the_one_spring(method: str, memory: str) -> None:
+    b, weights = made(), UNFITTED if memory == "attentive" else UNFITTED.plain
+    response, _ = respond(b, Settings(zeta=0.9, omega_n=0.2, memory=memory), method)
+    wanted = weights.run(Frames(b.z_static, b.z_dyn, b.u_star), METHODS[method].gate, 0.9, 0.2)
+    for name in ("u", "g", "omega", "probabilities"):
+        np.testing.assert_array_equal(getattr(response, name), getattr(wanted, name))
 
 
 def test_memory_of_a_still_picture_changes_nothing() -> None:
     b = made(frames=1)
     still = Branches(*(np.repeat(a, 30, 1) for a in (b.z_static, b.z_dyn, b.u_star)), b.labels, np.full(30, 1.0))
-    with_memory, without = (respond(still, Settings(memory=m))[0] for m in (True, False))
+    with_memory, without = (respond(still, Settings(memory=m), "knob-ia")[0] for m in (True, False))
     np.testing.assert_allclose(with_memory.probabilities, without.probabilities, atol=1e-12)
 
 
@@ -85,7 +89,7 @@ def test_reset_mode_is_one_step_from_rest() -> None:
 def test_frames_may_come_in_any_pieces(method: str, memory: bool, cuts: list[int]) -> None:
     b, s = made(), Settings(memory=memory)
     whole, _ = respond(b, s, method)
-    state, pieces = ResponseState(), []
+    state, pieces = at_rest(3, 10, METHODS[method].gate), []
     for start, end in zip([0, *sorted(set(cuts))], [*sorted(set(cuts)), 40], strict=True):
         piece, state = respond(cut(b, start, end), s, method, state)
         pieces.append(piece.p_max)
@@ -95,10 +99,10 @@ def test_frames_may_come_in_any_pieces(method: str, memory: bool, cuts: list[int
 def test_a_turn_never_resets_the_state() -> None:
     b = made(frames=80)
     _, state = respond(cut(b, 0, 40), Settings(zeta=0.2, omega_n=0.1), state=None)
-    after, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.05), state=state)
+    after, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.02), state=state)
     assert state.gate is not None
     np.testing.assert_allclose(after.u[:, 0], state.gate[:, 0], atol=0.2)  # slow knobs: it goes on from where it was
-    restarted, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.05))
+    restarted, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.02))
     assert np.abs(restarted.u[:, 0] - after.u[:, 0]).max() > 0.05
 
 

@@ -1,10 +1,9 @@
-"""Logits of -inf, and states of another command: taken correctly, or refused."""
+"""Logits of -inf: taken correctly, or refused."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from knob_core.wrap.command import Command
 
 from knob_core import wrap
 from knob_core._arrays.ruled_out import FAR, finite
@@ -13,8 +12,8 @@ from knob_core.runtime import KnobStream
 from knob_core.settings import Settings
 
 
-def stream(command: Command | None = None) -> KnobStream:
-    return KnobStream(wrap.classifier(command=command))
+def stream() -> KnobStream:
+    return KnobStream(wrap.classifier())
 
 
 def test_a_class_that_is_ruled_out_in_every_frame_does_not_silence_the_stream() -> None:
@@ -50,22 +49,3 @@ def test_a_mask_of_any_size_is_a_class_that_is_ruled_out(memory: str, mask: floa
     assert labels[-1] == 1
     found, _ = respond(wrap.branches_of(z[None]), Settings(memory=memory))
     np.testing.assert_array_equal(found.predicted[0], labels)
-
-
-def test_a_state_of_another_command_is_refused() -> None:
-    """It was loaded without a word, and the gate went on under another command."""
-    one, other = stream(), stream(Command(weights=(-1.0, -4.0, 2.0, -7.0)))
-    one.step(np.array([1.0, 2.0, 3.0]))
-    kept = one.state_dict()
-    with pytest.raises(ValueError, match=r"made with the command \[-1.0, -4.0, 2.0, -8.0, .*, expected .* -7.0"):
-        other.load_state_dict(kept)
-    for strange in (np.array([None], object), np.array("x"), np.zeros(3), np.zeros((100, 100)), np.array(1)):
-        with pytest.raises(ValueError, match="command"):
-            stream().load_state_dict({**kept, "command": strange})
-    again = stream()
-    again.load_state_dict(kept)
-    silent = {name: x for name, x in kept.items() if name != "command"}
-    with pytest.raises(ValueError, match=r"made with the command \[\], expected"):  # of a stream without one
-        again.load_state_dict(silent)
-    again.load_state_dict({**silent, "version": np.array(2)})  # older ones did not tell
-    np.testing.assert_array_equal(again.step(np.zeros(3)).probabilities, one.step(np.zeros(3)).probabilities)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from knob_core.wrap.command import FEATURES, Command, features
 
 from knob_core import checkpoint, theory, wrap
 from knob_core.assets import ASSETS
@@ -49,7 +46,7 @@ class Net(torch.nn.Module):
 def test_logits_and_the_batch_agree_for_any_number_of_classes(classes):
     z, _ = noisy(classes=classes, paths=3, frames=30)
     chosen = Settings(zeta=0.5, omega_n=0.6)
-    wanted, _ = respond(wrap.branches_of(z), chosen)
+    wanted, _ = respond(wrap.branches_of(z), chosen, wrap.classifier().method)
     stream = KnobStream(wrap.classifier(), settings=chosen)
     for t in range(z.shape[1]):
         answer = stream.step(z[:, t])
@@ -108,15 +105,13 @@ def test_a_nan_picture_never_reaches_the_model():
     assert np.isfinite(seen[-1]).all()
 
 
-def test_two_branches_with_their_own_command_or_ours():
+def test_two_branches_give_their_own_command():
     rng = np.random.default_rng(0)
     z_static, z_dyn = rng.normal(0, 2, (2, 4, 7))
     own = KnobStream(wrap.two_branch(), settings=Settings(omega_n=2.0, memory="plain")).step(
         (z_static, z_dyn, np.full(4, 9.0))
     )
     assert (own.g > 0.9).all()
-    ours = KnobStream(wrap.two_branch(command=Command())).step((z_static, z_dyn))
-    np.testing.assert_allclose(ours.u_star, Command()(z_static, z_dyn))
     one = KnobStream(wrap.two_branch()).step((z_static[0], z_dyn[0], np.float64(9.0)))
     np.testing.assert_array_equal(
         one.probabilities,
@@ -127,8 +122,8 @@ def test_two_branches_with_their_own_command_or_ours():
 @pytest.mark.parametrize(
     ("source", "frames", "cause"),
     [
-        (wrap.two_branch(), (np.zeros((1, 3)), np.zeros((1, 3))), "no u_star"),
-        (wrap.two_branch(command=Command()), (np.zeros((1, 3)),) * 2 + (np.zeros(1),), "no command"),
+        (wrap.two_branch(), (np.zeros((1, 3)), np.zeros((1, 3))), r"2 arrays, expected \(z_static, z_dyn, u_star\)"),
+        (wrap.two_branch(), (np.zeros((1, 3)),) * 4, "4 arrays, expected"),
         (wrap.two_branch(), (np.zeros((1, 3)), np.zeros((1, 4)), np.zeros(1)), "one shape"),
         (wrap.two_branch(), (np.zeros((2, 3)), np.zeros((2, 3)), np.zeros(1)), "u_star"),
         (wrap.two_branch(), np.zeros((2, 3)), "z_static"),
@@ -144,29 +139,17 @@ def test_wrong_outputs_are_named(source, frames, cause):
 def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match="model"):
         wrap.classifier("resnet18")
-    with pytest.raises(ValueError, match="weights"):
-        Command(weights=(1.0, 2.0))
-    with pytest.raises(ValueError, match="omega_n"):
-        Command(omega_n=0.0)
     with pytest.raises(ValueError, match=r"\(R, T, K\)"):
         wrap.branches_of(np.zeros((3, 4)))
 
 
-@given(st.integers(0, 1000), st.integers(2, 50), st.floats(0, 30))
-def test_features_are_of_order_one_and_zero_when_nothing_differs(seed, classes, size):
-    z_seen, z_now = np.random.default_rng(seed).normal(0, size, (2, 4, classes))
-    f = features(z_seen, z_now)
-    assert f.shape == (4, len(FEATURES)) and (f >= -1e-12).all() and (f <= 1 + 1e-12).all()
-    np.testing.assert_allclose(features(z_now, z_now)[:, 3], 0, atol=1e-12)
-
-
-def test_the_command_does_not_hear_the_operators_knobs():
+def test_a_single_classifier_has_no_gate():
     z, _ = noisy(paths=2, frames=20)
-    said = []
-    for zeta, omega_n in ((0.1, 2.0), (2.0, 0.05)):
-        stream = KnobStream(wrap.classifier(), zeta, omega_n)
-        said.append(np.stack([stream.step(z[:, t]).u_star for t in range(20)]))
-    np.testing.assert_array_equal(*said)
+    stream = KnobStream(wrap.classifier())
+    for t in range(20):
+        answer = stream.step(z[:, t])
+        assert not answer.g.any() and not answer.u.any() and not answer.u_star.any()
+        np.testing.assert_array_equal(answer.t_eff, 1.0)
 
 
 def test_a_flickering_classifier_becomes_calm_and_better():
@@ -198,7 +181,7 @@ def test_a_real_classifier_flips_three_times_less_on_the_spike_stream():
     ("call", "named"),
     [
         (lambda: wrap.classifier(knobs=(0.7,)), r"knobs is \(0\.7,\), expected \(zeta, omega_n\)"),
-        (lambda: KnobStream(wrap.two_branch()).step(()), "two branches gave a tuple"),
+        (lambda: KnobStream(wrap.two_branch()).step(()), "two branches gave 0 arrays"),
         (lambda: wrap.branches_of(np.zeros((2, 0, 3))), r"shape \(2, 0, 3\)"),
         (lambda: wrap.branches_of(np.array([[[0.0, np.nan]]])), "logits must be finite"),
         (lambda: theory.regime(np.array([0.5, 2.0])), r"zeta must be one number, got shape \(2,\)"),
@@ -279,7 +262,7 @@ def test_giant_logits_are_refused_and_leave_nothing_behind(size: float) -> None:
 @pytest.mark.parametrize("memory", ["attentive", "plain", "off"])
 @pytest.mark.parametrize("temperature", [0.05, 20.0])
 def test_the_largest_logits_leave_no_nan_behind_any_switch(memory: str, temperature: float) -> None:
-    weights = Attentive(t_0=25.0, t_2=5.0, clip=1e-3, pool=0.5)
+    weights = Attentive(t_0=25.0, b=5.0, tau=1e-3, eps=0.0)
     stream = KnobStream(wrap.two_branch(), settings=Settings(temperature=temperature, weights=weights, omega_n=100.0))
     for sign in (1.0, -1.0, 1.0):
         z = np.array([sign, -sign, 0.0]) * 1e100
@@ -303,23 +286,12 @@ def test_probabilities_are_told_after_other_frames_and_in_either_branch(recwarn:
     assert [text.partition(" look")[0] for text in said] == ["logits", "z_static"]
 
 
-@pytest.mark.parametrize(("name", "value"), [("command", 3), ("attentive", {"a": 1.0})])
-def test_a_wrapped_model_s_parts_are_what_they_should_be(name: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"{name} is .*, expected a {name.capitalize()} or None"):
-        wrap.classifier(**{name: value})  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("make", "cause"),
     [
         (lambda: wrap.classifier(knobs=5), "knobs is 5, expected"),
         (lambda: wrap.two_branch(knobs={1.0, 2.0}), "knobs is {1.0, 2.0}, expected"),
-        (lambda: wrap.classifier(command=0), "command is 0, expected a Command or None"),
-        (lambda: wrap.classifier(command=np.zeros(4)), "command is array"),
-        (lambda: wrap.branches_of(np.zeros((1, 4, 3)), "x"), "command is 'x', expected a Command or None"),
-        (lambda: Command(weights=None), "weights has dtype object, expected real numbers"),
-        (lambda: Command(weights="abcd"), "weights has dtype <U4, expected real numbers"),
-        (lambda: Command(weights=("1", "2", "3", "4")), "weights has dtype <U1"),
+        (lambda: wrap.classifier(attentive={"a": 1.0}), "attentive is .*, expected an Attentive or None"),
         (lambda: Settings(memory=np.array(["plain", "off"])), "memory is array"),
         (lambda: Settings(mode=np.zeros(0)), "mode is array"),
     ],
