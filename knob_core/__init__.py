@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from knob_core.corruptions import corrupt as corrupt
     from knob_core.fusion import diagnose as diagnose
     from knob_core.fusion import fuse as fuse
+    from knob_core.memories.attentive import Knob as Knob
     from knob_core.metrics import ece_debiased as ece_debiased
     from knob_core.metrics import reliability_table as reliability_table
     from knob_core.models import build as build
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _DOORS = {
     "ControlledStream": "streams",
+    "Knob": "memories.attentive",
     "KnobStream": "runtime",
     "Settings": "settings",
     "build": "models",

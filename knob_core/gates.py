@@ -79,7 +79,7 @@ class Gate:
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
     rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # (S,) the state of a stream at rest
     within: ClassVar[tuple[float, float]] = (-math.inf, math.inf)  # what the first number of a state may be
-    brakes: ClassVar[tuple[float, ...]] = ()  # what the memory's spring takes of each part of a state, where it acts
+    brakes: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # what the memory's spring takes of each part of a state, where it acts
     reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
@@ -234,7 +234,6 @@ class FirstOrder(Gate):
     knobs = ("omega_n",)
     rest = (NEUTRAL, 0.0)
     within = (0.0, 1.0)
-    brakes = (0.0, 0.0)
 
     def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         g, end = run_ema(sigmoid(u_star), omega_n, state=state)
