@@ -4,7 +4,8 @@
     Instant       g = sigmoid(u_star)
     FirstOrder    g follows sigmoid(u_star) as an exponential moving average (`knob_core.ema`)
     SecondOrder   u follows u_star as a damped spring, g = sigmoid(u) (`knob_core.gate`)
-A new kind is one subclass of `Gate` here and one row of `knob_core.methods`. Arrays may be NumPy's or tensors.
+A new kind is one subclass of `Gate`, here or in a file of its own, and one row of `knob_core.methods`. Arrays may be
+NumPy's or tensors.
 
 Reset Mode has two forms. Literal is one step from rest as the recursion makes it, which shrinks u_star to a small part.
 Normalised is sigmoid(kappa(knobs) / kappa(trained knobs) u_star): still one step, and turning does the same, but at the
@@ -21,6 +22,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self
 import numpy as np
 
 from knob_core import gaps, gate, theory
+from knob_core._arrays import checks as check
 from knob_core._arrays.checks import A, Knob, PerStream, is_tensor, namespace
 from knob_core.ema import NEUTRAL, ema_alpha, run_ema
 from knob_core.gate import sigmoid
@@ -283,15 +285,20 @@ class SecondOrder(Gate):
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return gate.one_step_gain(zeta, omega_n)
 
+    def reset_gain(self, zeta: Knob, omega_n: Knob) -> Any:
+        """u / u_star in Reset Mode."""
+        zeta, omega_n, _ = check.together(*check.knobs(zeta, omega_n, 1.0))
+        return self.kappa(zeta, omega_n) / (self.reference or 1.0)
+
     def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
-        u = u_star * (gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
+        u = u_star * self.reset_gain(zeta, omega_n)
         return u, sigmoid(u)
 
     def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
         return sigmoid(self.kappa(zeta, omega_n) / (self.reference or 1.0) * u_star)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
-        return OneStep(gate.reset_gain(zeta, omega_n) / (self.reference or 1.0), 1.0, NEUTRAL)
+        return OneStep(self.reset_gain(zeta, omega_n), 1.0, NEUTRAL)
 
     def smooth(self, x: np.ndarray, zeta: float, omega_n: float) -> np.ndarray:
         return gate.run(x, zeta, omega_n)[0]
@@ -300,7 +307,7 @@ class SecondOrder(Gate):
         return theory.step_response(zeta, omega_n, n)
 
     def reset_response(self, zeta: float, omega_n: float, n: int) -> np.ndarray:
-        return np.full(n, gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
+        return np.full(n, self.reset_gain(zeta, omega_n))
 
     def frequency_response(self, zeta: float, omega_n: float, freq: np.ndarray) -> np.ndarray:
         return theory.frequency_response(zeta, omega_n, freq)

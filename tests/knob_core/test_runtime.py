@@ -600,7 +600,7 @@ def test_power_by_squaring_is_matrix_power():
     a = gate.coefficients(np.array([0.1, 1.0, 2.0]), np.array([0.3, 1.0, 2.5]))[0]
     for n in range(6):
         wanted = np.stack([np.linalg.matrix_power(m, n) for m in a])
-        np.testing.assert_allclose(gaps._power(a, np.full(3, n)), wanted, atol=1e-14)
+        np.testing.assert_allclose(gaps.power(a, np.full(3, n)), wanted, atol=1e-14)
 
 
 def test_the_command_prefers_memory_when_the_eye_contradicts_it():
