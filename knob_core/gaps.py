@@ -79,7 +79,7 @@ def coast(
     """The state after `count` steps towards the same command."""
     a, _ = gate.coefficients(zeta, omega_n, dt)  # (N, 2, 2) or (N, 1, 2, 2)
     rest = np.stack([held, np.zeros_like(held)], axis=-1)
-    return rest + np.einsum("...ij,...j->...i", _power(a, count), state - rest)
+    return rest + np.einsum("...ij,...j->...i", power(a, count), state - rest)
 
 
 def advance_ema(
@@ -92,7 +92,7 @@ def advance_ema(
     return g[:, 0]
 
 
-def _power(a: np.ndarray, n: np.ndarray) -> np.ndarray:
+def power(a: np.ndarray, n: np.ndarray) -> np.ndarray:
     """a (..., P, P) to the whole powers n (...), by squaring."""
     result = np.broadcast_to(np.eye(a.shape[-1]), a.shape)
     n = n[..., None, None]

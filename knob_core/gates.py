@@ -4,7 +4,8 @@
     Instant       g = sigmoid(u_star)
     FirstOrder    g follows sigmoid(u_star) as an exponential moving average (`knob_core.ema`)
     SecondOrder   u follows u_star as a damped spring, g = sigmoid(u) (`knob_core.gate`)
-A new kind is one subclass of `Gate` here and one row of `knob_core.methods`. Arrays may be NumPy's or tensors.
+A new kind is one subclass of `Gate`, here or in a file of its own, and one row of `knob_core.methods`. Arrays may be
+NumPy's or tensors.
 
 Reset Mode has two forms. Literal is one step from rest as the recursion makes it, which shrinks u_star to a small part.
 Normalised is sigmoid(kappa(knobs) / kappa(trained knobs) u_star): still one step, and turning does the same, but at the
@@ -21,6 +22,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self
 import numpy as np
 
 from knob_core import gaps, gate, theory
+from knob_core._arrays import checks as check
 from knob_core._arrays.checks import A, Knob, PerStream, is_tensor, namespace
 from knob_core.ema import NEUTRAL, ema_alpha, run_ema
 from knob_core.gate import sigmoid
@@ -45,14 +47,11 @@ class Frame(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """A kind of gate as the loop takes it: x' = w (A x + B y), A = still + zeta damped, by Tustin with step h."""
+    """A kind of gate as the compiled spring takes it (`knob_core.memories`)."""
 
     mixes: bool  # there are two branches, mixed with the gate; else z_static answers alone
-    averages: bool  # it is the gate itself that moves, towards sigmoid(u_star), by 1 - exp(-2h): no Tustin
-    still: np.ndarray  # (S, S)
-    damped: np.ndarray  # (S, S)
-    drive: np.ndarray  # (S,) B; without any entry the gate follows at once
-    brakes: np.ndarray  # (S,) which parts lose the share of themselves by which the spring moved
+    order: int = 0  # 0 follows at once; 1 is the gate itself as a moving average; 2 the spring
+    lag: float = 0.0  # rate, in units of omega, of a lag between u_star and the spring; 0: there is none
 
 
 class OneStep(NamedTuple):
@@ -79,7 +78,10 @@ class Gate:
     knobs: ClassVar[tuple[str, ...]] = ()  # those that act on it
     rest: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # (S,) the state of a stream at rest
     within: ClassVar[tuple[float, float]] = (-math.inf, math.inf)  # what the first number of a state may be
-    brakes: ClassVar[tuple[float, ...]] = (0.0, 0.0)  # what the memory's spring takes of each part of a state, where it acts
+    brakes: ClassVar[tuple[float, ...]] = (
+        0.0,
+        0.0,
+    )  # taken of each part by the memory, where it acts
     reference: float | None = None  # kappa at the trained knobs where Reset Mode is normalised; None: literal
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
@@ -137,9 +139,8 @@ class Gate:
 
     @property
     def motion(self) -> Motion:
-        """This kind as the compiled spring takes it (`knob_core.memories`)."""
-        nothing = np.zeros((0, 0))
-        return Motion(self.gated, False, nothing, nothing, np.zeros(0), np.zeros(0))
+        """This kind as the compiled spring takes it."""
+        return Motion(self.gated)
 
     # Theory
 
@@ -256,8 +257,7 @@ class FirstOrder(Gate):
 
     @property
     def motion(self) -> Motion:
-        nothing = np.zeros((2, 2))
-        return Motion(True, True, nothing, nothing, np.zeros(2), np.zeros(2))
+        return Motion(True, 1)
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return ema_alpha(omega_n)
@@ -304,7 +304,7 @@ class SecondOrder(Gate):
 
     name = "second order"
     knobs = ("zeta", "omega_n")
-    brakes = (0.0, 1.0)
+    brakes: ClassVar[tuple[float, ...]] = (0.0, 1.0)
 
     def run(self, u_star: A, zeta: Knob, omega_n: Knob, state: Any = None) -> Moved[A]:
         u, end = gate.run(u_star, zeta, omega_n, state=state)
@@ -320,21 +320,25 @@ class SecondOrder(Gate):
 
     @property
     def motion(self) -> Motion:
-        still, damped = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, -2.0]])
-        return Motion(True, False, still, damped, np.array([0.0, 1.0]), np.array(self.brakes))
+        return Motion(True, 2)
 
     def kappa(self, zeta: Knob, omega_n: Knob) -> Any:
         return gate.one_step_gain(zeta, omega_n)
 
+    def reset_gain(self, zeta: Knob, omega_n: Knob) -> Any:
+        """u / u_star in Reset Mode."""
+        zeta, omega_n, _ = check.together(*check.knobs(zeta, omega_n, 1.0))
+        return self.kappa(zeta, omega_n) / (self.reference or 1.0)
+
     def reset(self, u_star: A, zeta: Knob, omega_n: Knob) -> tuple[A, A]:
-        u = u_star * (gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
+        u = u_star * self.reset_gain(zeta, omega_n)
         return u, sigmoid(u)
 
     def reset_g(self, u_star: A, zeta: Knob, omega_n: Knob) -> A:
         return sigmoid(self.kappa(zeta, omega_n) / (self.reference or 1.0) * u_star)
 
     def one_step(self, zeta: float, omega_n: float) -> OneStep:
-        return OneStep(gate.reset_gain(zeta, omega_n) / (self.reference or 1.0), 1.0, NEUTRAL)
+        return OneStep(self.reset_gain(zeta, omega_n), 1.0, NEUTRAL)
 
     def smooth(self, x: np.ndarray, zeta: float, omega_n: float) -> np.ndarray:
         return gate.run(x, zeta, omega_n)[0]
@@ -343,7 +347,7 @@ class SecondOrder(Gate):
         return theory.step_response(zeta, omega_n, n)
 
     def reset_response(self, zeta: float, omega_n: float, n: int) -> np.ndarray:
-        return np.full(n, gate.reset_gain(zeta, omega_n) / (self.reference or 1.0))
+        return np.full(n, self.reset_gain(zeta, omega_n))
 
     def frequency_response(self, zeta: float, omega_n: float, freq: np.ndarray) -> np.ndarray:
         return theory.frequency_response(zeta, omega_n, freq)

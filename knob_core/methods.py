@@ -1,7 +1,7 @@
 """The methods, once: key, name, gate, colour, marker, and what the paper reports. Free of torch.
 
-Every list of methods (models, menus, report, pictures, tests) is read from `METHODS`; a new method is one row here and
-one class in `knob_core.models`.
+Every list of methods (models, menus, report, pictures, tests) is read from `METHODS`; a new method is one row here, and
+one class if its gate is of a new kind (`knob_core.gates`) or it mixes its branches without one (`knob_core.models`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from knob_core.gates import FIRST_ORDER, INSTANT, NO_GATE, SECOND_ORDER, Gate
+from knob_core.third_order import THIRD_ORDER
 
 
 class PaperRow(NamedTuple):
@@ -42,7 +43,7 @@ class Method:
 
 METHODS: dict[str, Method] = {
     method.key: method
-    for method in (  # in the paper's order
+    for method in (  # in the paper's order, then ours
         Method("static", "Static", "the robust branch alone", NO_GATE, "static", "square",
                PaperRow(71.25, 0.1553, 3.48, 11.70, 0.5584)),
         Method("attention", "Attention", "a mix without a gate", NO_GATE, "severity", "diamond",
@@ -53,6 +54,7 @@ METHODS: dict[str, Method] = {
                PaperRow(71.62, 0.1488, 3.64, 11.77, 0.5585)),
         Method("knob-ode", "Knob-ODE", "the second-order gate", SECOND_ORDER, "gate", "circle",
                PaperRow(71.49, 0.1829, 4.41, 11.77, 0.5585)),
+        Method("third-order", "Third order", "the gate with a third pole", THIRD_ORDER, "critical", "star"),
     )
 }  # fmt: skip
 DEFAULT = "knob-ode"  # what a wrapped model runs as, and what opens first

@@ -190,15 +190,17 @@ def encode(encoder: Encoder, images: Tensor, stages: bool = False) -> tuple[Tens
 class GatedClassifier(nn.Module):
     """A method of the family. `forward` gives the branches; fusion, Reset and Continuous Mode sit on top."""
 
-    method = "knob-ia"  # its row of knob_core.methods, and so its gate
     image_size: int = 32  # pixels of a side of the pictures that it was trained on
     classes: tuple[str, ...] | None = None  # names, where it is known what it was trained on
     attentive: Attentive | None = None  # weights of attentive memory that were fitted for it
     trained_knobs: tuple[float, float] | None = None  # zeta and omega_n that were learned with it
     reset_reference: float | None = None  # kappa at which Reset Mode is normalised (`knob_core.gates`); None: literal
 
-    def __init__(self, width: int = 64, num_classes: int = 10, static_reads: str = STATIC_READS[0]) -> None:
+    def __init__(
+        self, method: str, width: int = 64, num_classes: int = 10, static_reads: str = STATIC_READS[0]
+    ) -> None:
         super().__init__()
+        self.method = method  # its row of knob_core.methods, and so its gate
         self.width, self.num_classes, self.static_reads = width, num_classes, static_reads
         self.encoder = Encoder(width)
         self.static_head: Head = StageHead(width, num_classes) if self.reads_stages else Head(8 * width, num_classes)
@@ -261,8 +263,8 @@ class GatedClassifier(nn.Module):
 class Ungated(GatedClassifier):
     """One output, nothing to turn: both branches of `Outputs` are the same logits."""
 
-    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
-        super().__init__(width, num_classes)
+    def __init__(self, method: str, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__(method, width, num_classes)
         del self.command
 
     def encode(self, images: Tensor) -> tuple[Tensor, Tensor]:
@@ -284,8 +286,6 @@ class Ungated(GatedClassifier):
 class Static(Ungated):
     """The static branch alone; the other head is present, as in the paper's count, and unused."""
 
-    method = "static"
-
     def mix(self, features: Tensor) -> Tensor:
         return self.static_head(features)
 
@@ -293,10 +293,8 @@ class Static(Ungated):
 class Attention(Ungated):
     """Channel attention over both heads' activations: a mix that is not convex, so nothing bounds its confidence."""
 
-    method = "attention"
-
-    def __init__(self, width: int = 64, num_classes: int = 10) -> None:
-        super().__init__(width, num_classes)
+    def __init__(self, method: str, width: int = 64, num_classes: int = 10) -> None:
+        super().__init__(method, width, num_classes)
         channels, squeezed = 16 * width, 3 * width // 2
         self.squeeze, self.excite = nn.Linear(channels, squeezed), nn.Linear(squeezed, channels)
 
@@ -307,24 +305,8 @@ class Attention(Ungated):
         return self.static_head.out(static * static_weights) + self.dyn_head.out(dyn * dyn_weights)
 
 
-class KnobIA(GatedClassifier):
-    """g = sigmoid(u*): input-adaptive, no dynamics."""
-
-
-class ODELite(GatedClassifier):
-    """First order: g_t = (1 - α) g_{t-1} + α sigmoid(u*_t), α = 1 - exp(-ω_n), from the neutral g = 0.5."""
-
-    method = "ode-lite"
-
-
-class KnobODE(GatedClassifier):
-    """Second order: u follows the mass-spring-damper of `knob_core.gate`, g = sigmoid(u)."""
-
-    method = "knob-ode"
-
-
-_CLASSES: dict[str, type[GatedClassifier]] = {c.method: c for c in (Static, Attention, KnobIA, ODELite, KnobODE)}
-METHODS = tuple(key for key in methods.METHODS if key in _CLASSES)  # those that can be built, in the table's order
+_UNGATED: dict[str, type[Ungated]] = {"static": Static, "attention": Attention}
+METHODS = tuple(methods.METHODS)
 
 
 def build(method: str, width: int = 64, num_classes: int = 10, static_reads: str = STATIC_READS[0]) -> GatedClassifier:
@@ -332,21 +314,20 @@ def build(method: str, width: int = 64, num_classes: int = 10, static_reads: str
 
     `static_reads` "stages" is our variant of the gated methods: their static branch reads stages 1 to 3.
     """
-    if method not in _CLASSES:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    methods.get(method)
     if width < 4 or width % 4:
         raise ValueError(f"width must be a positive multiple of 4, got {width!r}")
     if num_classes < 2:
         raise ValueError(f"num_classes must be at least 2, got {num_classes!r}")
     if static_reads not in STATIC_READS:
         raise ValueError(f"static_reads must be one of {', '.join(STATIC_READS)}, got {static_reads!r}")
-    if static_reads == STATIC_READS[0]:
-        return _CLASSES[method](width, num_classes)
-    if not methods.get(method).gate.gated:
+    if method not in _UNGATED:
+        return GatedClassifier(method, width, num_classes, static_reads)
+    if static_reads != STATIC_READS[0]:
         raise ValueError(
             f"static_reads must be {STATIC_READS[0]} for {method}, which has no gate, got {static_reads!r}"
         )
-    return _CLASSES[method](width, num_classes, static_reads)
+    return _UNGATED[method](method, width, num_classes)
 
 
 def _check_mode(mode: str) -> None:

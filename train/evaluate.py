@@ -34,6 +34,7 @@ from train.measuring.picture_scores import PictureScores
 from train.training import distributed, histories, recipes
 
 COUNT = 2000  # test images
+RUNS = Path("runs")  # of training
 HELD_OUT_COUNT = 2000  # the last training images, which the recipes never train on
 TABLES = ("cells", "temperatures", "plain_rivals", "errors", "differences", *probe_tables.TABLES)
 
@@ -99,13 +100,15 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--seed", type=commands.seed, default=0, help="of our own noise (default: %(default)s)")
     parser.add_argument("--device", type=commands.device, default="auto", help="auto, cpu, cuda, cuda:1, ...")
+    parser.add_argument("--out", type=commands.out_folder, metavar="DIR", help="default: assets/results")
     parser.add_argument(
-        "--out", type=commands.out_folder, default=result_tables.RESULTS, metavar="DIR", help="default: assets/results"
-    )
-    parser.add_argument(
-        "--runs", type=commands.out_folder, default=Path("runs"), metavar="DIR", help="caches, and training histories"
-    )
-    return parser.parse_args(arguments)
+        "--runs", type=commands.out_folder, metavar="DIR",
+        help="training histories, and branch outputs that are kept; default: runs, but in --out where that is given",
+    )  # fmt: skip
+    args = parser.parse_args(arguments)
+    args.cache = (args.runs or args.out or RUNS) / "evaluation"
+    args.out, args.runs = args.out or result_tables.RESULTS, args.runs or RUNS
+    return args
 
 
 def official(root: str | None) -> Path | None:
@@ -144,8 +147,7 @@ def work(args: argparse.Namespace) -> None:
     images, labels = data.load_cifar10(args.data, "train")
     last = slice(len(labels) - HELD_OUT_COUNT, None)
     held_out = HeldOutPixels(np.ascontiguousarray(images[last]), labels[last], args.seed, here)
-    folder = args.runs / "evaluation"
-    test_cache, held_out_cache = BranchCache(folder, test, members), BranchCache(folder, held_out, members)
+    test_cache, held_out_cache = BranchCache(args.cache, test, members), BranchCache(args.cache, held_out, members)
     started = time.monotonic()
     fill_all([(test_cache, test.units), (held_out_cache, HELD_OUT)], rank, world)
     if rank == 0:

@@ -1,6 +1,6 @@
 """Train a method: `python -m train.fit --method knob-ode --recipe pocket --seed 0`, or `--all` for all methods.
 
-Runs are resumable: after a kill or Ctrl-C the same command goes on, and ends with the same bits.
+Runs are resumable: after a kill or Ctrl-C the same command goes on, and on a CPU ends with the same bits.
 Several processes: `torchrun --nproc-per-node=N -m train.fit ...`.
 """
 

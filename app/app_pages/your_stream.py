@@ -24,7 +24,7 @@ from app.your_stream import fit_job, uploaded_stream
 from app.your_stream.fit_job import FitRequest
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
-from knob_core.uploads import Budget, read_logits, read_pictures
+from knob_core.uploads import read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
 from knob_core.wrap.fitting import Fit
 
@@ -87,23 +87,20 @@ def read(kind: str, files: list[tuple[str, bytes]], given_up: Callable[[], bool]
     st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
     title = short_title([name for name, _ in files])
     try:
-        with news, st.spinner("Reading"), upload_limits.turn_to_read(given_up):
-            budget = Budget(cancelled=given_up)  # its clock starts with the turn
-            logits = read_logits(*files[0], budget=budget) if kind == "Logits" else None
-            pictures = read_pictures(files, CLASSES, budget) if logits is None else None
+        with news, st.spinner("Reading"):
+            logits = read_logits(*files[0], given_up) if kind == "Logits" else None
+            pictures = read_pictures(files, CLASSES, given_up) if logits is None else None
         if logits is not None:
             show(uploaded_stream.of_logits(id, title, logits))
         if pictures is not None:
             bar = news.progress(0.0, "Looking at the pictures")
-            with upload_limits.turn_to_read(given_up):
-                made = uploaded_stream.of_pictures(id, title, pictures, bar.progress)
-            show(made, pictures.frame_rate)
+            show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
         if given_up():
             st.session_state["own_seen"] = None  # they may come again
             return
-        st.session_state["own_problem"] = f"{title} cannot be used: {error}. Formats says which files are accepted."
+        st.session_state["own_problem"] = f"{error}. Formats says which files are accepted."
 
 
 def forget_problem() -> None:

@@ -1,17 +1,13 @@
 """How much of visitors' files the server keeps: a total per session and one for all, checked before a file is taken.
 
 Streamlit limits the size of one file (`server.maxUploadSize`), and keeps as many of them as are sent. A file counts for
-its own session as soon as it is announced, for all the others with the bytes that came. Few are read at a time: reading
-takes several times as much memory as a file.
+its own session as soon as it is announced, for all the others with the bytes that came.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
@@ -20,7 +16,6 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.streamlit_internals import UPLOAD_PATH, stored_upload_bytes, stored_upload_count
-from knob_core.uploads import Stopped
 
 MEGABYTE = 1024 * 1024
 MOST_PER_SESSION = 100  # MB
@@ -29,21 +24,6 @@ MOST_FILES = 10_000  # of a session: Streamlit walks over all that it keeps afte
 LONGEST_ID = 100  # characters; a browser's have 36
 SILENT = 10.0  # seconds in which an upload that brings nothing ends
 MOST_PARTS = 8  # of a form; ours has one, the file. Python takes a form apart in the event loop
-MOST_READ = 4  # uploads that are read at a time
-
-_turns = threading.Semaphore(MOST_READ)
-
-
-@contextmanager
-def turn_to_read(given_up: Callable[[], bool]) -> Iterator[None]:
-    """Wait for a turn, as long as nobody gives the files up."""
-    while not _turns.acquire(timeout=0.5):
-        if given_up():
-            raise Stopped("reading was cancelled")
-    try:
-        yield
-    finally:
-        _turns.release()
 
 
 class UploadLimits:

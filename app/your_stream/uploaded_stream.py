@@ -56,7 +56,7 @@ def source_of(id: str, title: str) -> str:
 def shown_part(uploaded: Uploaded) -> Uploaded:
     """The frames and streams that are shown; copied, so that the memory of the others is free."""
     paths, frames, classes = uploaded.z_dyn.shape
-    kept_frames = min(frames, MOST_FRAMES)
+    kept_frames = min(frames, MOST_FRAMES, max(1, MOST_VALUES // classes))
     kept_paths = min(paths, max(1, MOST_VALUES // (kept_frames * classes)))
     if (kept_paths, kept_frames) == (paths, frames):
         return uploaded

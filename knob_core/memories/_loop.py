@@ -1,7 +1,6 @@
 """The one spring over whole streams, compiled: `knob_core.knob` is the definition, and a test holds this loop to it.
 
-The gate is any linear system that scales with time, x' = w (A x + B y), of which u is the first part
-(`knob_core.gates.Motion`); the memory is the second-order one. Streams run one after the other, value by value.
+The gate is of any kind of `knob_core.gates`, as its `Motion` says. Streams run one after the other, value by value.
 """
 
 from __future__ import annotations
@@ -51,33 +50,6 @@ def _distribution(z: np.ndarray, offsets: np.ndarray, sharp: float, p: np.ndarra
 @compiled()
 def _logistic(u: float) -> float:
     return 1 / (1 + math.exp(-u)) if u >= 0 else math.exp(u) / (1 + math.exp(u))
-
-
-@compiled()
-def _move(
-    x: np.ndarray, y: float, zeta: float, h: float, still: np.ndarray, damped: np.ndarray, drive: np.ndarray,
-    matrix: np.ndarray, change: np.ndarray,
-) -> None:  # fmt: skip
-    """x <- x + 2h (1 - h A)^-1 (A x + B y), in place; matrix (S, S) and change (S,) are work space."""
-    size = len(x)
-    for i in range(size):
-        change[i] = drive[i] * y
-        for j in range(size):
-            entry = still[i, j] + zeta * damped[i, j]
-            change[i] += entry * x[j]
-            matrix[i, j] = (1.0 if i == j else 0.0) - h * entry
-    for i in range(size):  # elimination; the pivots of a stable system are at least 1
-        for k in range(i + 1, size):
-            part = matrix[k, i] / matrix[i, i]
-            for j in range(i, size):
-                matrix[k, j] -= part * matrix[i, j]
-            change[k] -= part * change[i]
-    for i in range(size - 1, -1, -1):
-        for j in range(i + 1, size):
-            change[i] -= matrix[i, j] * change[j]
-        change[i] /= matrix[i, i]
-    for i in range(size):
-        x[i] += 2 * h * change[i]
 
 
 @compiled()
@@ -132,11 +104,10 @@ def follow(
 ) -> None:
     """All frames of all streams, from `x`, `memory` and `seen` to what they are after the last one."""
     a, b, d, sharp, told, power, f, offsets, holds = constants
-    mixes, averages, still, damped, drive, brakes = motion
+    mixes, order, lag = motion
     streams, frames, classes = z_static.shape
-    parts, unit = len(drive), math.log(classes)
+    unit = math.log(classes)
     m, v, p, z = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
-    matrix, change = np.empty((parts, parts)), np.empty(parts)
     for r in range(streams):
         for i in range(classes):
             m[i], v[i] = memory[r, i, 0], memory[r, i, 1]
@@ -172,16 +143,18 @@ def follow(
             gain = 2 / (1 / h + 2 * damping + h)
             kept = 1 - gain * h
             u = us
-            if parts:
-                if averages:
+            if order > 0:
+                if order == 1:
                     x[r, 0] -= math.expm1(-2 * h) * (g - x[r, 0])
                     g = x[r, 0]
                     inside = min(max(g, 1e-7), 1 - 1e-7)
                     u = math.log(inside / (1 - inside))
                 else:
-                    _move(x[r], us, damping, h, still, damped, drive, matrix, change)
-                    for i in range(parts):
-                        x[r, i] *= 1 - brakes[i] * (1 - kept)
+                    if lag > 0:
+                        x[r, 2] -= math.expm1(-2 * lag * h) * (us - x[r, 2])
+                    e = (x[r, 2] if lag > 0 else us) - x[r, 0]
+                    x[r, 0] += gain * (x[r, 1] + h * e)
+                    x[r, 1] = kept * (x[r, 1] + gain * (e - (2 * damping + h) * x[r, 1]))
                     u = x[r, 0]
                     g = _logistic(u)
                 for i in range(classes):

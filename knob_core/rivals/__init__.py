@@ -6,12 +6,15 @@ from knob_core.rivals.bare import Bare
 from knob_core.rivals.base import Filter
 from knob_core.rivals.change_point import ChangePoint
 from knob_core.rivals.cusum import Cusum
+from knob_core.rivals.debounce import Debounce
 from knob_core.rivals.hmm import Hmm
+from knob_core.rivals.hysteresis import Hysteresis
 from knob_core.rivals.majority import SlidingMajority
 from knob_core.rivals.median import SlidingMedian
 from knob_core.rivals.moving_average import EmaOfLogits, EmaOfProbabilities
 from knob_core.rivals.one_euro import OneEuroOfLogits, OneEuroOfProbabilities
 from knob_core.rivals.second_order import SecondOrder
+from knob_core.rivals.two_speeds import TwoSpeeds
 from knob_core.rivals.with_command import ChangePointWithCommand, CusumWithCommand, HmmWithCommand
 
 RIVALS: dict[str, type[Filter]] = {
@@ -26,6 +29,9 @@ RIVALS: dict[str, type[Filter]] = {
     "hmm": Hmm,
     "cusum": Cusum,
     "change-point": ChangePoint,
+    "two-speeds": TwoSpeeds,
+    "hysteresis": Hysteresis,
+    "debounce": Debounce,
 }
 
 WITH_COMMAND: dict[str, type[Filter]] = {
@@ -34,4 +40,7 @@ WITH_COMMAND: dict[str, type[Filter]] = {
     "change-point-u": ChangePointWithCommand,
 }
 
-STRONG = {key: RIVALS[key] for key in ("ema-logits", "one-euro-logits", "hmm", "cusum", "change-point")}
+STRONG = {
+    key: RIVALS[key]
+    for key in ("ema-logits", "two-speeds", "one-euro-logits", "hmm", "cusum", "change-point", "hysteresis", "debounce")
+}

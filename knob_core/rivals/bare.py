@@ -13,6 +13,7 @@ class Bare(Filter):
     """Every frame for itself."""
 
     NAME: ClassVar = "bare"
+    KNOWN_AS: ClassVar = "the model as it is"
     PARAMETERS: ClassVar[dict[str, Range]] = {}
     SWEEP: ClassVar = None
 

@@ -32,6 +32,7 @@ class Filter:
     """Checks what comes in and leaves the arithmetic to `_run`. Subclasses are frozen dataclasses."""
 
     NAME: ClassVar[str]  # in words
+    KNOWN_AS: ClassVar[str] = ""  # how a user of the rule knows it
     PARAMETERS: ClassVar[dict[str, Range]]  # what the tuner may choose
     SWEEP: ClassVar[str | None]  # the parameter that trades calm against alert; None where there is nothing to turn
 
@@ -63,6 +64,20 @@ class Filter:
     def _require(self, name: str, low: float, high: float = np.inf, *, above: bool = False) -> None:
         """The field is a finite number in [low, high], or above low; it is kept as a plain float."""
         object.__setattr__(self, name, float(check.knob(name, getattr(self, name), low, above=above, high=high)))
+
+    def _require_offsets(self) -> None:
+        """The field `offsets` is a tuple of finite numbers, as plain floats."""
+        offsets = check.real_numbers("offsets", self.offsets).tolist() if len(self.offsets) else []  # type: ignore[attr-defined]
+        if not np.isfinite(offsets).all():
+            raise ValueError(f"offsets must be finite, got {offsets}")
+        object.__setattr__(self, "offsets", tuple(offsets))
+
+    def _offset(self, z: Floats) -> Floats:
+        """z with the offset of each class added."""
+        offsets: tuple[float, ...] = self.offsets  # type: ignore[attr-defined]
+        if offsets and len(offsets) != z.shape[-1]:
+            raise ValueError(f"offsets has {len(offsets)} numbers, expected one for each of {z.shape[-1]} classes")
+        return z + np.array(offsets) if offsets else z
 
     def _require_int(self, name: str, low: int, high: int) -> None:
         object.__setattr__(self, name, check.whole_number(name, getattr(self, name), low, high))

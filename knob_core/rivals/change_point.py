@@ -27,31 +27,9 @@ class ChangePointState(NamedTuple):
     s: Floats  # (R, M, K) sum of its frames' p
 
 
+@compiled()
 def follow(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, weight: float) -> Floats:
     """Σ w θ (R, T, K) from p (R, T, K); w (R, M) and s (R, M, K) are brought to their end."""
-    runs, classes = s.shape[1:]
-    length = np.arange(1.0, runs + 1)
-    out = np.empty_like(p)
-    for t in range(p.shape[1]):
-        frame = p[:, t, None]  # (R, 1, K)
-        theta = (s + prior / classes) / (length + prior)[:, None]
-        like = (classes * (theta * frame).sum(-1)) ** weight  # (R, M)
-        begin = np.where(w.any(-1), hazard * w.sum(-1), 1.0)
-        w *= (1 - hazard) * like
-        kept, joins = w[:, -1].copy(), w[:, -2].copy()  # runs that are long already, and that become so
-        both = np.maximum(kept + joins, NOTHING)
-        long = ((kept * (1 - 1 / runs))[:, None] * s[:, -1] + joins[:, None] * s[:, -2]) / both[:, None] + p[:, t]
-        w[:, 1:], s[:, 1:] = w[:, :-1].copy(), s[:, :-1] + frame
-        w[:, 0], s[:, 0] = begin, p[:, t]
-        w[:, -1], s[:, -1] = kept + joins, long
-        w /= w.sum(-1, keepdims=True)
-        w[w < NOTHING] = 0
-        out[:, t] = (w[..., None] * (s + prior / classes) / (length + prior)[:, None]).sum(1)
-    return out
-
-
-@compiled(follow)
-def follow_compiled(p: Floats, w: Floats, s: Floats, hazard: float, prior: float, weight: float) -> Floats:
     streams, frames, classes = p.shape
     runs = w.shape[1]
     out = np.empty_like(p)
@@ -102,6 +80,7 @@ class ChangePoint(Filter):
     runs: int = 64
 
     NAME: ClassVar = "Bayesian change-point"
+    KNOWN_AS: ClassVar = "online change-point detection (BOCPD)"
     PARAMETERS: ClassVar = {
         "hazard": Range(1e-15, 0.5, "logit"),
         "temperature": Range(0.3, 5.0, "log"),
@@ -121,5 +100,5 @@ class ChangePoint(Filter):
         p = softmax(z / self.temperature)
         shape = (len(z), self.runs)
         w, s = (np.zeros(shape), np.zeros((*shape, z.shape[2]))) if state is None else (x.copy() for x in state)
-        out = follow_compiled(p, w, s, self.hazard, self.prior, self.weight)
+        out = follow(p, w, s, self.hazard, self.prior, self.weight)
         return log(out), ChangePointState(w, s)

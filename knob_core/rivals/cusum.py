@@ -17,7 +17,7 @@ import numpy as np
 
 from knob_core._arrays.compiled import compiled
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import softmax, total
+from knob_core.rivals.probabilities import softmax
 
 
 class CusumState(NamedTuple):
@@ -28,38 +28,12 @@ class CusumState(NamedTuple):
     number: Floats  # (R,) their number
 
 
+@compiled()
 def follow(
     z: Floats, p: Floats, state: Any, threshold: float, drift: float, temperature: float, outlier: float,
     length: float, suspect: float,
 ) -> Floats:  # fmt: skip
     """m (R, T, K) from logits z and p = softmax(z / temperature), both (R, T, K); the state is brought to its end."""
-    m, n, score, suspects, number = state
-    seen = (1 - outlier) ** 2
-    out = np.empty_like(z)
-    for t in range(z.shape[1]):
-        agreement = total(softmax(m / temperature) * p[:, t])[:, 0]
-        evidence = -np.log(z.shape[2] * seen * agreement + 1 - seen)
-        score[:] = np.where(n > 0, np.maximum(0, score + evidence - drift), 0)
-        under_suspicion = score > 0
-        suspects[:] = np.where(under_suspicion[:, None], suspects + z[:, t], 0)
-        number[:] = np.where(under_suspicion, number + 1, 0)
-        alarm = score > threshold
-        w = np.where(under_suspicion, suspect, 1.0)
-        grown = np.minimum(n + w, length)
-        m[:] = np.where(
-            alarm[:, None], suspects / np.maximum(number, 1)[:, None], m + (w / grown)[:, None] * (z[:, t] - m)
-        )
-        n[:] = np.where(alarm, np.minimum(number, length), grown)
-        score[alarm], suspects[alarm], number[alarm] = 0, 0, 0
-        out[:, t] = m
-    return out
-
-
-@compiled(follow)
-def follow_compiled(
-    z: Floats, p: Floats, state: Any, threshold: float, drift: float, temperature: float, outlier: float,
-    length: float, suspect: float,
-) -> Floats:  # fmt: skip
     streams, frames, classes = z.shape
     m, n, score, suspects, number = state
     seen = (1 - outlier) ** 2
@@ -107,6 +81,7 @@ class Cusum(Filter):
     suspect: float = 0.3  # weight of a frame under suspicion in the running mean
 
     NAME: ClassVar = "CUSUM with reset"
+    KNOWN_AS: ClassVar = "a control chart: an alarm once evidence has added up"
     PARAMETERS: ClassVar = {
         "threshold": Range(0.05, 60.0, "log"),
         "drift": Range(0.01, 3.0, "log"),
@@ -130,7 +105,5 @@ class Cusum(Filter):
         shapes = (streams, classes), (streams,), (streams,), (streams, classes), (streams,)
         end = tuple(np.zeros(shape) for shape in shapes) if state is None else tuple(x.copy() for x in state)
         p = softmax(z / self.temperature)
-        out = follow_compiled(
-            z, p, end, self.threshold, self.drift, self.temperature, self.outlier, self.length, self.suspect
-        )
+        out = follow(z, p, end, self.threshold, self.drift, self.temperature, self.outlier, self.length, self.suspect)
         return out, CusumState(*end)

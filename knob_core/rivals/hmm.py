@@ -15,26 +15,16 @@ import numpy as np
 
 from knob_core._arrays.compiled import compiled
 from knob_core.rivals.base import Filter, Floats, Range
-from knob_core.rivals.probabilities import log, softmax, total
+from knob_core.rivals.probabilities import log, softmax
 
 
 class HmmState(NamedTuple):
     b: Floats  # (R, K) belief
 
 
-def forward(likelihood: Floats, b: Floats, switch: float) -> Floats:
+@compiled()
+def forward(likelihood: Floats, b: Floats, switch: float) -> Any:
     """Beliefs (R, T, K) from likelihoods (R, T, K) and the belief (R, K) before them."""
-    other = switch / (likelihood.shape[-1] - 1)
-    beliefs = np.empty_like(likelihood)
-    for t in range(likelihood.shape[1]):
-        b = likelihood[:, t] * ((1 - switch) * b + other * (1 - b))
-        b = b / total(b)
-        beliefs[:, t] = b
-    return beliefs
-
-
-@compiled(forward)
-def forward_compiled(likelihood: Floats, b: Floats, switch: float) -> Any:
     streams, frames, classes = likelihood.shape
     other = switch / (classes - 1)
     beliefs = np.empty_like(likelihood)
@@ -60,6 +50,7 @@ class Hmm(Filter):
     outlier: float = 0.01  # share of the frames that tell nothing
 
     NAME: ClassVar = "HMM forward filter"
+    KNOWN_AS: ClassVar = "smoothing of activities from accelerometers; a class lock that counts evidence"
     PARAMETERS: ClassVar = {
         "switch": Range(1e-15, 0.5, "logit"),
         "temperature": Range(0.3, 10.0, "log"),
@@ -76,5 +67,5 @@ class Hmm(Filter):
         classes = z.shape[-1]
         likelihood = (1 - self.outlier) * softmax(z / self.temperature) + self.outlier / classes
         before = np.full((len(z), classes), 1 / classes) if state is None else state.b
-        beliefs = forward_compiled(likelihood, before, self.switch)
+        beliefs = forward(likelihood, before, self.switch)
         return log(beliefs), HmmState(beliefs[:, -1].copy())

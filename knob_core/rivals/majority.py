@@ -31,6 +31,7 @@ class SlidingMajority(Filter):
     prior: float = 0.1  # votes
 
     NAME: ClassVar = "sliding majority"
+    KNOWN_AS: ClassVar = "voting over the last frames"
     PARAMETERS: ClassVar = {"window": Range(1, 41, "int"), "prior": Range(0.001, 3.0, "log")}
     SWEEP: ClassVar = "window"
 

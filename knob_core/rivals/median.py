@@ -16,6 +16,7 @@ class SlidingMedian(Filter):
     window: int  # frames
 
     NAME: ClassVar = "sliding median"
+    KNOWN_AS: ClassVar = "the median of the last scores in Frigate; median in ESPHome"
     PARAMETERS: ClassVar = {"window": Range(1, 41, "int")}
     SWEEP: ClassVar = "window"
 

@@ -24,6 +24,7 @@ class EmaOfLogits(Filter):
     omega: float  # rad/frame
 
     NAME: ClassVar = "EMA of logits"
+    KNOWN_AS: ClassVar = "the lowpass of Home Assistant, exponential_moving_average of ESPHome"
     PARAMETERS: ClassVar = {"omega": Range(0.05, 4.0, "log")}
     SWEEP: ClassVar = "omega"
 

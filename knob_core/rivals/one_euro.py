@@ -55,6 +55,7 @@ class OneEuroOfLogits(Filter):
     d_cutoff: float = 0.05  # cycles/frame
 
     NAME: ClassVar = "one-euro of logits"
+    KNOWN_AS: ClassVar = "the smoothing of landmarks in MediaPipe"
     PARAMETERS: ClassVar = {
         "min_cutoff": Range(0.0005, 1.0, "log"),
         "beta": Range(0.001, 3.0, "log"),

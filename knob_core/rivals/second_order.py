@@ -27,6 +27,7 @@ class SecondOrder(Filter):
     zeta: float = 1.0
 
     NAME: ClassVar = "second-order memory"
+    KNOWN_AS: ClassVar = "a low-pass of second order"
     PARAMETERS: ClassVar = {"omega_n": Range(0.05, 4.0, "log"), "zeta": Range(0.2, 3.0, "log")}
     SWEEP: ClassVar = "omega_n"
 

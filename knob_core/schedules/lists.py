@@ -11,13 +11,11 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from knob_core import csv_text
-from knob_core.csv_text import number_of
+from knob_core.csv_text import decoded, number_of, rows
 
 MAX_SEVERITY = 5.0
 MAX_LISTED = 100_000  # frames
 MAX_BYTES = 4_000_000
-MOST_COLUMNS = 1_000
 COLUMN = "severity"
 
 Severity = NDArray[np.float64]  # (n,)
@@ -40,13 +38,13 @@ def from_list(values: Iterable[float | str]) -> Severity:
 
 def from_csv(content: bytes | str) -> Severity:
     """The severities in the text of a CSV file: its only column, or the one headed `severity`; (n,)."""
-    rows = _rows(content)
-    if not rows:
+    listed = _rows(content)
+    if not listed:
         raise ValueError("the file is empty, expected one severity a line")
-    line, first = rows[0]
+    line, first = listed[0]
     column, header = _column(first)
     s = []
-    for line, row in rows[1:] if header else rows:
+    for line, row in listed[1:] if header else listed:
         if len(row) != len(first):
             raise ValueError(f"line {line} has {len(row)} columns, the first has {len(first)}")
         number = number_of(row[column])
@@ -62,11 +60,11 @@ def _rows(content: bytes | str) -> list[tuple[int, list[str]]]:
     """Line numbers and cells of the rows that are not empty."""
     if len(content) > MAX_BYTES:
         raise ValueError(f"the file has {len(content)} bytes, at most {MAX_BYTES} are read")
-    content = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    rows = list(islice(csv_text.rows(csv_text.opened("", content), MOST_COLUMNS), MAX_LISTED + 2))
-    if len(rows) > MAX_LISTED + 1:
+    text = content if isinstance(content, str) else decoded("", content)
+    found = list(islice(rows("", text), MAX_LISTED + 2))
+    if len(found) > MAX_LISTED + 1:
         raise ValueError(f"the file has more than {MAX_LISTED} severities")
-    return rows
+    return found
 
 
 def _column(first: list[str]) -> tuple[int, bool]:

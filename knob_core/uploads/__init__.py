@@ -1,13 +1,28 @@
 """Files from anybody: logits as npz, npy, CSV, TSV or parquet; pictures as zip, files, one animated file or video.
 
-Nothing is unpacked to disk, nothing is unpickled; limits are checked on what will really be decoded, before memory is
-taken; a `Budget` ends what takes too long or was cancelled; and whatever is refused is refused with a ValueError that
-names the file, the value and what is allowed.
+Each upload is read by a process of its own, with a memory limit and a deadline, by ordinary libraries. Nothing is
+unpacked to disk or unpickled. A file that cannot be read is refused with a ValueError: one sentence that names the file
+and says what is expected.
 """
 
-from knob_core.uploads.budget import Budget, Stopped
-from knob_core.uploads.logits import read_logits
-from knob_core.uploads.pictures import Pictures, read_pictures
-from knob_core.uploads.uploaded import Uploaded
+from __future__ import annotations
 
-__all__ = ["Budget", "Pictures", "Stopped", "Uploaded", "read_logits", "read_pictures"]
+from collections.abc import Callable, Sequence
+
+from knob_core.uploads.process import Stopped, ask
+from knob_core.uploads.uploaded import Pictures, Uploaded
+
+__all__ = ["Pictures", "Stopped", "Uploaded", "read_logits", "read_pictures"]
+
+
+def read_logits(name: str, content: bytes, cancelled: Callable[[], bool] | None = None) -> Uploaded:
+    """The streams in a file called `name`."""
+    found = ask("logits", [(name, content)], cancelled)
+    return Uploaded(**{"z_dyn": found["z_static"], **found})
+
+
+def read_pictures(
+    files: Sequence[tuple[str, bytes]], classes: Sequence[str] = (), cancelled: Callable[[], bool] | None = None
+) -> Pictures:
+    """Frames of (name, bytes) files: one zip, one moving picture, or many stills; labels by number or class name."""
+    return Pictures(**ask("pictures", files, cancelled, classes=list(classes)))

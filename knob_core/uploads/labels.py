@@ -12,23 +12,22 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from knob_core.csv_columns import Words
 from knob_core.csv_text import number_of
-from knob_core.uploads.limits import short
+from knob_core.uploads.refusals import listed, short
 
 UNKNOWN = -1
 NUMBERED = "The classes' names are numbers: labels are taken as names, not as places."
 AMBIGUOUS = "There are as many labels as streams and as frames: they are taken as one a stream."
 
 
-def class_names(name: str, classes: np.ndarray | Words | None, count: int) -> tuple[str, ...]:
+def class_names(name: str, classes: np.ndarray | None, count: int) -> tuple[str, ...]:
     """`count` names in the order of the logits, () where there are none."""
     if classes is None:
         return ()
-    if not isinstance(classes, Words) or classes.codes.shape != (count,):
-        found = "numbers" if not isinstance(classes, Words) else f"shape {classes.codes.shape}"
+    if classes.dtype.kind != "U" or classes.shape != (count,):
+        found = f"shape {classes.shape}" if classes.dtype.kind == "U" else "numbers"
         raise ValueError(f"{name}: classes have {found}, expected {count} names, one for each logit")
-    names = tuple(classes.texts[i] for i in classes.codes)
+    names = tuple(str(each).strip() for each in classes)
     if "" in names:
         raise ValueError(f"{name}: class {names.index('')} has an empty name")
     if len(set(names)) != count:
@@ -56,16 +55,15 @@ def numbers_of(classes: Sequence[str]) -> dict[float, int]:
 
 
 def frame_labels(
-    name: str, labels: np.ndarray | Words | None, shape: tuple[int, int], classes: Sequence[str], count: int
+    name: str, labels: np.ndarray | None, shape: tuple[int, int], classes: Sequence[str], count: int
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Labels of every frame (R, T), and a sentence where they could have been meant otherwise."""
     if labels is None:
         return np.full(shape, UNKNOWN), ()
     numbers = numbers_of(classes)
-    if isinstance(labels, Words):
-        y = _of_words(name, labels, classes, numbers)
-    else:
-        y = _of_numbers(name, labels, classes, numbers) if numbers else labels
+    y = labels
+    if labels.dtype.kind == "U" or numbers:
+        y = _by_name(name, labels, classes, numbers)
     wrong = (y != np.rint(y)) | (y < UNKNOWN) | (y >= count)
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -85,27 +83,15 @@ def frame_labels(
     return np.broadcast_to(each, shape).astype(np.int64), notes
 
 
-def _of_words(name: str, words: Words, classes: Sequence[str], numbers: Mapping[float, int]) -> np.ndarray:
-    """The class of every label."""
+def _by_name(name: str, labels: np.ndarray, classes: Sequence[str], numbers: Mapping[float, int]) -> np.ndarray:
+    """The class of every label, text or numbers."""
     places = {each: i for i, each in enumerate(classes)}
-    found = [class_number(text, places, numbers) for text in words.texts]
-    for text, number in zip(words.texts, found, strict=True):
-        if number is None:
-            raise _unknown(name, text, classes)
-    return np.array(found, np.float64)[words.codes]
-
-
-def _of_numbers(name: str, y: np.ndarray, classes: Sequence[str], numbers: Mapping[float, int]) -> np.ndarray:
-    """The class of every label, where classes are called by numbers."""
-    known = sorted(({UNKNOWN: UNKNOWN} | dict(numbers)).items())
-    names, places = (np.array(column, np.float64) for column in zip(*known, strict=True))
-    at = np.searchsorted(names, y).clip(max=len(names) - 1)
-    if (wrong := names[at] != y).any():
-        raise _unknown(name, f"{y[wrong][0]:g}", classes)
-    return places[at]
-
-
-def _unknown(name: str, label: str, classes: Sequence[str]) -> ValueError:
-    some = ", ".join(f"'{short(each)}'" for each in classes[:5]) + (" ..." if len(classes) > 5 else "")
-    named = f"one of {len(classes)} names ({some})" if classes else "a number (the file names no classes)"
-    return ValueError(f"{name}: a label is '{short(label)[:40]}', expected {named}")
+    texts, codes = np.unique(labels, return_inverse=True)
+    found = [class_number(str(text).strip(), places, numbers) for text in texts]
+    if None in found:
+        label = str(texts[found.index(None)]).strip().removesuffix(".0")
+        named = (
+            f"one of {len(classes)} names ({listed(classes)})" if classes else "a number (the file names no classes)"
+        )
+        raise ValueError(f"{name}: a label is '{short(label)[:40]}', expected {named}")
+    return np.array(found, np.float64)[codes].reshape(labels.shape)

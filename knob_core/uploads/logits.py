@@ -8,60 +8,55 @@ Tables: one row a frame, one column a class (or columns z_static_0.., z_dyn_0..)
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
-from knob_core.csv_columns import Words
-from knob_core.uploads import archive
-from knob_core.uploads.budget import Budget, only_value_errors
-from knob_core.uploads.limits import LARGE_BYTES, MAX_VALUES, require_size, short
-from knob_core.uploads.npy import LONGEST_HEADER, read_header, read_npy
-from knob_core.uploads.parquet_process import read_in_process
-from knob_core.uploads.tables import Arranged, arrange, read_csv
-from knob_core.uploads.uploaded import KNOWN, Held, Uploaded, uploaded
+import numpy as np
+
+from knob_core.uploads import tables
+from knob_core.uploads.refusals import readable, short
+from knob_core.uploads.uploaded import Held, Uploaded, uploaded
 
 KINDS = (".npz", ".npy", ".csv", ".tsv", ".parquet")
+KNOWN = ("logits", "z_static", "z_dyn", "u_star", "labels", "severity", "classes")
+WRITTEN = {
+    ".npz": "arrays by numpy.savez, without pickled objects",
+    ".npy": "an array by numpy.save, without pickled objects",
+}
 
 
-def read_logits(name: str, content: bytes, classes: int | None = None, budget: Budget | None = None) -> Uploaded:
-    """The stream in a file called `name`; with `classes`, another number of classes is refused."""
-    with only_value_errors(name):
-        kind, name = PurePosixPath(name).suffix.lower(), short(name)
-        if kind not in KINDS:
-            raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
-        require_size(name, len(content))
-        budget = budget or Budget()
-        budget.check(name)
-        with budget.turns():
-            held, notes = _arranged(name, kind, content, budget)
-            return uploaded(name, held, classes, notes)
+def answer(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
+    """What crosses from the process that reads: the fields of `Uploaded`, without z_dyn where it is z_static."""
+    found = vars(read(*files[0]))
+    return {key: value for key, value in found.items() if key != "z_dyn" or value is not found["z_static"]}
 
 
-def _arranged(name: str, kind: str, content: bytes, budget: Budget) -> Arranged:
-    if kind == ".npy":
-        return {"logits": read_npy(name, content, budget)}, ()
-    if kind == ".parquet":
-        budget.wait_for_turn(name)  # it tells its size to its own process only
-        return arrange(name, read_in_process(name, content, budget))
-    if kind != ".npz":
-        return read_csv(name, content, budget)
-    return _arrays(name, content, budget), ()
+def read(name: str, content: bytes) -> Uploaded:
+    """The streams in a file called `name`, read here."""
+    kind, name = PurePosixPath(name).suffix.lower(), short(name)
+    if kind not in KINDS:
+        raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
+    if not content:
+        raise ValueError(f"{name} is empty")
+    if kind in WRITTEN:
+        return uploaded(name, _arrays(name, kind, content), ())
+    return uploaded(name, *(tables.parquet if kind == ".parquet" else tables.csv_table)(name, content))
 
 
-def _arrays(name: str, content: bytes, budget: Budget) -> Held:
-    """What an .npz file holds."""
+def _arrays(name: str, kind: str, content: bytes) -> Held:
+    """Arrays of numbers as float64, of text as they are."""
+    with readable(name, WRITTEN[kind]):
+        file = np.load(io.BytesIO(content), allow_pickle=False)
     held: Held = {}
-    room, decoded = 2 * MAX_VALUES, 0  # numbers of two branches, bytes
-    for member in archive.members(name, content, budget):
-        if not member.name.endswith(".npy") or "/" in member.name:
-            raise ValueError(f"{name} holds '{short(member.name)}', expected .npy arrays only")
-        key = member.name.removesuffix(".npy")
+    for key in ["logits"] if isinstance(file, np.ndarray) else file.files:
         if key not in KNOWN:
-            raise ValueError(f"{name} holds '{short(key)}', expected {', '.join(sorted(KNOWN))}")
-        named, most = f"{name}: {short(member.name)}", min(room, MAX_VALUES)
-        decoded += read_header(named, member.beginning(LONGEST_HEADER), most).decoded
-        if decoded > LARGE_BYTES:
-            budget.wait_for_turn(named)
-        array = read_npy(named, member.buffer(budget), budget, most)
-        room -= array.codes.size if isinstance(array, Words) else array.size
-        held[key] = array
+            raise ValueError(f"{name} holds '{short(key)}', expected only {', '.join(KNOWN)}")
+        with readable(f"{name}: {key}", WRITTEN[kind]):
+            array = np.asarray(file if isinstance(file, np.ndarray) else file[key])
+        if array.dtype.kind not in "fiuU":
+            raise ValueError(f"{name}: {key} has dtype {array.dtype}, expected real numbers, or text for names")
+        with np.errstate(over="ignore"):  # more than float64 holds becomes infinite, which is refused by its place
+            held[key] = array if array.dtype.kind == "U" else array.astype(np.float64)
     return held

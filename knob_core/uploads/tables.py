@@ -1,4 +1,4 @@
-"""Uploaded tables, one row a frame, as named arrays.
+"""Uploaded tables, CSV or parquet, one row a frame, as named arrays.
 
 Columns `stream`, `label` (or `y_true`), `severity`, `u_star` are what they say, in small letters or not; numbers and
 times of frames are passed over, and a note says which; z_static_* and z_dyn_* are two branches; otherwise every other
@@ -8,54 +8,104 @@ many.
 
 from __future__ import annotations
 
+import io
 import re
+from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from knob_core import csv_text
-from knob_core.csv_columns import IGNORED, NUMBER, TEXT, Words, read_columns
-from knob_core.csv_text import number_of
-from knob_core.uploads.budget import Budget
-from knob_core.uploads.limits import LARGE_BYTES, MAX_CLASSES, MAX_VALUES, short
+from knob_core.csv_text import BLANK, at, decoded, number_of, rows
+from knob_core.uploads.refusals import listed, readable, short
 from knob_core.uploads.uploaded import Held
 
 OWN = {
-    "stream": "stream", "label": "labels", "labels": "labels", "y_true": "labels", "severity": "severity",
+    "stream": "stream",
+    "label": "labels",
+    "labels": "labels",
+    "y_true": "labels",
+    "severity": "severity",
     "u_star": "u_star",
-}  # fmt: skip
+}
 UNUSED = ("frame", "t", "time", "timestamp", "", "id", "row", "index")  # rows are in order already
 PANDAS_INDEX = re.compile(r"unnamed:_\d+(\.\d+)*|__index_level_\d+__|level_\d+")
-MOST_COLUMNS = 2 * MAX_CLASSES + 16  # two branches, and columns that are no class
 BRANCHES = ("z_static_", "z_dyn_")
-Arranged = tuple[Held, tuple[str, ...]]  # and sentences for the one who uploaded it
 MANY = 10  # rows over which no logit grows from each to the next
-SHOWN = 5  # headings in a note
+
+Columns = dict[str, np.ndarray]  # (rows,) each by its heading: float64, or text for labels
+Arranged = tuple[Held, tuple[str, ...]]  # and sentences for the one who uploaded it
 
 
-@dataclass(frozen=True)
-class Table:
-    """Columns of numbers, and labels as words."""
+def csv_table(name: str, content: bytes) -> Arranged:
+    """A first line of words, or counted from 0 or 1, is the header; without one every column is a class."""
+    text = decoded(name, content)
+    lines = rows(name, text)
+    line, first = next(lines, (0, []))
+    if not line:
+        raise ValueError(f"{name} is empty, expected one line a frame")
+    places = [number_of(cell) for cell in first]
+    counted = places in ([*range(len(first))], [*range(1, len(first) + 1)])  # pandas' names of nameless columns
+    if counted:
+        first = [f"{place:g}" for place in places]
+    head, _, body = text.lstrip(BLANK).partition("\n")
+    only_quoted = head.count('"') == 2 * len(first) and '"' not in body
+    headed = counted or None in places or only_quoted
+    names = first if headed else [f"class {i}" for i in range(len(first))]
+    _require_once(name, names)
+    return _arranged(name, _columns(name, names, lines if headed else rows(name, text)), names, headed)
 
-    names: tuple[str, ...]  # of the columns of `numbers`
-    numbers: np.ndarray  # (rows, columns) float64
-    labels: Words | None = None  # (rows,)
-    named: bool = True  # False: no header, the names are ours
-    unused: tuple[str, ...] = ()  # headings of columns that were passed over
+
+def _columns(name: str, names: Sequence[str], lines: Iterator[tuple[int, list[str]]]) -> Columns:
+    """Numbers and words of the columns that are used."""
+    kinds = [_kind(names, heading) for heading in names]
+    numeric, worded = ([i for i, kind in enumerate(kinds) if kind == wanted] for wanted in ("number", "text"))
+    numbers, words = array("d"), [list[str]() for _ in worded]
+    for line, cells in lines:
+        if len(cells) != len(names):
+            raise ValueError(f"{at(name, line)} has {len(cells):,} cells, expected {len(names)}")
+        try:
+            numbers.extend([float(cells[i]) for i in numeric])
+        except ValueError as error:
+            wrong = next(cells[i] for i in numeric if number_of(cells[i]) is None)
+            raise ValueError(f"{at(name, line)} holds {wrong[:40]!r}, expected a number") from error
+        for i, column in zip(worded, words, strict=True):
+            column.append(cells[i])
+    table = np.array(numbers).reshape(-1, max(len(numeric), 1))
+    found = {names[i]: table[:, place] for place, i in enumerate(numeric)}
+    return found | {names[i]: np.array(column, str) for i, column in zip(worded, words, strict=True)}
 
 
-def kinds_of(headings: Sequence[str]) -> list[str]:
-    """What each column holds, by its heading; t is a class where another letter stands before it."""
-    letters = [heading for heading in headings if len(heading) == 1]
-    return [NUMBER if heading == "t" and letters[0] != "t" else _kind(heading) for heading in headings]
+def parquet(name: str, content: bytes) -> Arranged:
+    """Flat columns of numbers; labels may be text."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyarrow.parquet import read_table  # type: ignore[import-untyped]
+
+    with readable(name, "a parquet table"):
+        table = read_table(io.BytesIO(content), use_threads=False)
+    names = table.schema.names
+    _require_once(name, names)
+    columns = {}
+    for heading in names:
+        kind, column = _kind(names, heading), table[heading]
+        type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if kind == "text" and (pa.types.is_string(type_) or pa.types.is_large_string(type_)):
+            columns[heading] = np.array([(text or "").strip() for text in column.to_pylist()], str)
+        elif kind and (pa.types.is_integer(type_) or pa.types.is_floating(type_)):
+            with readable(f"{name}: column '{short(heading)}'", "numbers"):
+                columns[heading] = np.asarray(column.cast(type_).to_numpy(), np.float64)
+        elif kind:
+            raise ValueError(f"{name} has a column '{short(heading)}' of {str(type_)[:40]}, expected numbers")
+    return _arranged(name, columns, names, True)
 
 
-def _kind(heading: str) -> str:
+def _kind(headings: Sequence[str], heading: str) -> str:
+    """What a column holds, by its heading, "" for nothing used; t is a class where another letter stands before it."""
+    if heading == "t" and next(each for each in headings if len(each) == 1) != "t":
+        return "number"
     plain = _plain(heading)
     unused = plain in UNUSED or PANDAS_INDEX.fullmatch(plain)
-    return IGNORED if unused else TEXT if _own(heading) == "labels" else NUMBER
+    return "" if unused else "text" if _own(heading) == "labels" else "number"
 
 
 def _plain(heading: str) -> str:
@@ -68,152 +118,83 @@ def _own(heading: str) -> str | None:
     return OWN.get(_plain(heading))
 
 
-def require_columns(name: str, names: Sequence[str]) -> None:
+def _require_once(name: str, names: Sequence[str]) -> None:
     """Refuse headings that are there twice, also as `label` and `labels`."""
-    own = [_own(heading) or heading for heading in names]
-    if len(set(own)) != len(own):
-        twice = Counter(own).most_common(1)[0][0]
-        raise ValueError(f"{name} has two columns of one name, '{short(twice)}'")
+    twice, times = Counter(_own(heading) or heading for heading in names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{name} has two columns of one name, '{short(twice)}'; rename or remove one")
 
 
-def read_csv(name: str, content: bytes, budget: Budget) -> Arranged:
-    """A first line of words, or counted from 0 or 1, is the header; without one every column is a class."""
-    text = csv_text.opened(name, content, lambda: budget.check(name))
-    if (most := text.content.count(b"\n") + 1) > MAX_VALUES:  # before empty ones are passed over, one by one
-        raise ValueError(f"{name} has {most:,} lines, expected at most {MAX_VALUES:,}")
-    line, first = _first(name, text)
-    columns = len(first)
-    if most * columns > MAX_VALUES:
-        raise ValueError(f"{name} has {most * columns:,} cells, expected at most {MAX_VALUES:,}")
-    budget.spend(name, 8 * most * columns)
-    numbered = [number_of(cell) for cell in first]
-    counted = numbered in ([*range(columns)], [*range(1, columns + 1)])  # pandas' names of nameless columns
-    header = counted or None in numbered or _only_quoted(text, columns)
-    if counted:
-        first = [f"{number:g}" for number in numbered]
-    if 8 * most * columns > LARGE_BYTES:
-        budget.wait_for_turn(name)
-    names = first if header else [f"class {i}" for i in range(columns)]
-    require_columns(name, names)
-    kinds = kinds_of(names)
-    numbers, words = read_columns(text, kinds, line if header else 0, MAX_CLASSES + 1)
-    numeric, unused = (
-        tuple(heading for heading, kind in zip(names, kinds, strict=True) if kind == wanted)
-        for wanted in (NUMBER, IGNORED)
-    )
-    return arrange(name, Table(numeric, numbers, next(iter(words.values()), None), header, unused))
-
-
-def _only_quoted(text: csv_text.CsvText, columns: int) -> bool:
-    """Whether the cells of the first row are in quotes, and no others."""
-    start = len(text.content) - len(text.content.lstrip(csv_text.BLANK))
-    return text.content.count(b'"') == 2 * columns and text.content.rfind(b'"') < text.content.find(b"\n", start)
-
-
-def _first(name: str, text: csv_text.CsvText) -> tuple[int, list[str]]:
-    """(line, cells) of the first row."""
-    start = len(text.content) - len(text.content.lstrip(csv_text.BLANK))
-    end = text.content.find(b"\n", start) % (len(text.content) + 1)
-    columns = text.content.count(text.delimiter.encode(), start, end) + 1  # counted before it is split
-    if columns > MOST_COLUMNS:
-        raise ValueError(f"{name} has {columns:,} columns, expected at most {MAX_CLASSES:,} classes")
-    found = next(csv_text.rows(text, MOST_COLUMNS), None)
-    if found is None:
-        raise ValueError(f"{name} is empty")
-    return found
-
-
-def arrange(name: str, table: Table) -> Arranged:
+def _arranged(name: str, columns: Columns, headings: Sequence[str], headed: bool) -> Arranged:
     """Columns as the arrays of a stream, and what is odd about them."""
-    if not len(table.numbers):
-        raise ValueError(f"{name} has no rows")
-    require_columns(name, table.names if table.labels is None else (*table.names, "labels"))
-    own = {what: table.numbers[:, i].copy() for i, key in enumerate(table.names) if (what := _own(key))}
-    rest = {key: i for i, key in enumerate(table.names) if not _own(key)}
-    _require_finite(name, table)
+    if not columns or not len(next(iter(columns.values()))):
+        raise ValueError(f"{name} has no rows, expected one a frame")
+    _require_finite(name, columns)
+    own = {what: column for heading, column in columns.items() if (what := _own(heading))}
+    rest = {heading: column for heading, column in columns.items() if not _own(heading)}
     split = _splitter(name, own.pop("stream", None))
-    held: Held = {key: split(x) for key, x in own.items() if key != "severity"}
-    if "labels" in own:
-        held["labels"] = split(np.where(np.isnan(own["labels"]), -1, own["labels"]))
-    if "severity" in own:
-        each = split(own["severity"])  # (R, T)
-        if (each != each[:1]).any():
+    held: Held = {key: split(column) for key, column in own.items()}
+    if "labels" in held and held["labels"].dtype.kind == "f":
+        held["labels"] = np.where(np.isnan(held["labels"]), -1, held["labels"])
+    if "severity" in held:
+        if (held["severity"] != held["severity"][:1]).any():  # (R, T)
             raise ValueError(f"{name}: severity differs between streams, expected one schedule for all")
-        held["severity"] = each[0]
-    if table.labels is not None:
-        held["labels"] = replace(table.labels, codes=split(table.labels.codes))
-    if any(key.startswith(BRANCHES) for key in rest):
-        places = [[i for key, i in rest.items() if key.startswith(prefix)] for prefix in BRANCHES]
+        held["severity"] = held["severity"][0]
+    if any(heading.startswith(BRANCHES) for heading in rest):
         names = _branch_names(name, list(rest))
-        held |= {key: split(table.numbers[:, at]) for key, at in zip(("z_static", "z_dyn"), places, strict=True)}
+        for key, prefix in zip(("z_static", "z_dyn"), BRANCHES, strict=True):
+            held[key] = split(np.stack([rest[prefix + each] for each in names], axis=-1))
+    elif len(rest) < 2:
+        raise ValueError(f"{name} has {len(rest)} columns of logits, expected at least 2 classes")
     else:
-        if len(rest) < 2:
-            raise ValueError(f"{name} has {len(rest)} columns of logits, expected at least 2 classes")
-        names = list(rest)
-        held["logits"] = split(table.numbers[:, list(rest.values())])
-    if table.named and names != [str(i) for i in range(len(names))]:
-        held["classes"] = Words(np.arange(len(names)), tuple(names))
-    return held, (*_passed_over(table.unused), *_growing(names, held))
-
-
-def _passed_over(headings: Sequence[str]) -> list[str]:
-    named = [f"'{short(heading)}'" if heading else "the one without a heading" for heading in headings]
-    return [f"Columns that hold no logits, by their headings: {_some(named)}."] if named else []
+        names, held["logits"] = list(rest), split(np.stack(list(rest.values()), axis=-1))
+    if headed and names != [str(i) for i in range(len(names))]:
+        held["classes"] = np.array(names, str)
+    unused = [heading for heading in headings if heading not in columns]
+    notes: tuple[str, ...] = (f"Columns that hold no logits, by their headings: {listed(unused)}.",) if unused else ()
+    if growing := listed(_growing(names, held)):
+        notes += (f"The numbers of {growing} only grow, and are taken as a class's logits: are they?",)
+    return held, notes
 
 
 def _growing(names: Sequence[str], held: Held) -> list[str]:
-    """A class whose numbers only grow is likely to be something else."""
-    found = []
-    for z in (held.get(key) for key in ("logits", "z_static", "z_dyn")):  # (R, T, K)
-        if isinstance(z, np.ndarray) and z.shape[1] >= MANY:
-            likely = np.flatnonzero((z[:, 1:MANY] > z[:, : MANY - 1]).all(axis=(0, 1)))
-            found += [f"'{short(names[int(k)])}'" for k in likely if (z[:, 1:, k] > z[:, :-1, k]).all()]
-    return [f"The numbers of {_some(found)} only grow, and are taken as a class's logits: are they?"] if found else []
-
-
-def _some(named: Sequence[str]) -> str:
-    return ", ".join(named[:SHOWN]) + (f" and {len(named) - SHOWN:,} more" if len(named) > SHOWN else "")
+    """Classes whose numbers only grow, which are likely to be something else."""
+    streams = [held[key] for key in ("logits", "z_static", "z_dyn") if key in held]  # (R, T, K) each
+    grows = [(np.diff(z, axis=1) > 0).all(axis=(0, 1)) for z in streams if z.shape[1] >= MANY]
+    return [names[int(k)] for k in np.flatnonzero(np.any(grows, axis=0))] if grows else []
 
 
 def _branch_names(name: str, rest: list[str]) -> list[str]:
     """The classes that z_static_* and z_dyn_* name, which must be the same in the same order."""
     static, dyn = ([key.removeprefix(p) for key in rest if key.startswith(p)] for p in BRANCHES)
-    if len(static) != len(dyn) or len(static) + len(dyn) != len(rest):
-        raise ValueError(
-            f"{name} has {len(static)} z_static_*, {len(dyn)} z_dyn_* and "
-            f"{len(rest) - len(static) - len(dyn)} other columns, expected as many of the first two and no others"
-        )
-    for one, other in zip(static, dyn, strict=True):
-        if one != other:
-            raise ValueError(
-                f"{name} has z_static_{short(one)} where it has z_dyn_{short(other)}, "
-                "expected the same classes in the same order"
-            )
+    others = [key for key in rest if not key.startswith(BRANCHES)]
+    if others or static != dyn:
+        found = f"z_static_* for {listed(static)}, z_dyn_* for {listed(dyn)}, other columns {listed(others) or 'none'}"
+        raise ValueError(f"{name} has {found}, expected the same classes twice in the same order, and no others")
     return static
 
 
-def _require_finite(name: str, table: Table) -> None:
+def _require_finite(name: str, columns: Columns) -> None:
     """Only a logit may be -inf, a class that was ruled out; only a label may be missing."""
-    for i, key in enumerate(table.names):
-        x = table.numbers[:, i]
-        bad = ~np.isfinite(x) if _own(key) else ~(x < np.inf)
-        if _own(key) == "labels":
-            bad &= ~np.isnan(x)
+    for heading, x in columns.items():
+        if _own(heading) == "labels":
+            continue
+        bad = ~np.isfinite(x) if _own(heading) else ~(x < np.inf)
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
-            raise ValueError(f"{name}: column '{short(key)}' is {x[row]} in row {row + 1}, expected finite numbers")
+            raise ValueError(f"{name}: column '{short(heading)}' is {x[row]} in row {row + 1}, expected finite numbers")
 
 
 def _splitter(name: str, stream: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
     """A function from rows (n, ...) to streams (R, T, ...)."""
     if stream is None:
         return lambda x: x[None]
-    order = slice(None) if (stream[1:] >= stream[:-1]).all() else np.argsort(stream, kind="stable")
+    order = np.argsort(stream, kind="stable")
     ids, counts = np.unique(stream, return_counts=True)
     if counts.min() != counts.max():
-        short, long = ids[counts.argmin()], ids[counts.argmax()]
+        few, many = ids[counts.argmin()], ids[counts.argmax()]
         raise ValueError(
-            f"{name}: stream {short:g} has {counts.min()} frames and stream {long:g} has {counts.max()}, "
+            f"{name}: stream {few:g} has {counts.min()} frames and stream {many:g} has {counts.max()}, "
             "expected as many in each"
         )
     return lambda x: x[order].reshape(len(ids), counts[0], *x.shape[1:])

@@ -1,23 +1,37 @@
-"""A stream that somebody uploaded: logits, and whatever else was known about them.
+"""What somebody uploaded: streams of logits, or pictures, and whatever else was known about them.
 
-Labels (R, T) with -1 for unknown; severity (T,) where it was recorded. `branches` makes it what the console works on.
 `notes` say what was passed over or changed on the way: probabilities turned into logits, -inf into a finite number.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knob_core.branches import Branches
-from knob_core.csv_columns import Words
+from knob_core._arrays.probabilities import whole_of
+from knob_core._arrays.ruled_out import FAR, finite
 from knob_core.uploads.labels import class_names, frame_labels
-from knob_core.uploads.limits import MAX_CLASSES, MAX_PATH_VALUES, short
-from knob_core.uploads.scores import as_logits, require_finite
+from knob_core.uploads.refusals import short
 
-KNOWN = frozenset({"logits", "z_static", "z_dyn", "u_star", "labels", "severity", "classes"})
-Held = dict[str, "np.ndarray | Words"]  # what a file held, by name
+if TYPE_CHECKING:
+    from knob_core.branches import Branches
+
+LARGEST = 1e6  # more than any logit
+LEAST = 1e-6  # a probability below it counts as this much
+Held = dict[str, np.ndarray]  # what a file held, by name: float64, or text
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """One stream of T frames."""
+
+    images: np.ndarray  # (T, 3, 32, 32) uint8
+    names: tuple[str, ...]  # of the files, in order
+    labels: np.ndarray  # (T,) class, -1 where unknown
+    frame_rate: float | None = None  # frames/s, where there is one moving file and it tells
+    notes: tuple[str, ...] = ()  # sentences for the one who uploaded them
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,8 @@ class Uploaded:
 
     def branches(self) -> Branches:
         """For `knob_core.response`; labels are (R,) where no stream changes its own, else (R, T)."""
+        from knob_core.branches import Branches
+
         u_star = np.zeros(self.labels.shape) if self.u_star is None else self.u_star  # both branches weigh alike
         steady = (self.labels == self.labels[:, :1]).all()
         labels = self.labels[:, 0] if steady else self.labels
@@ -51,7 +67,7 @@ class Uploaded:
         return Branches(self.z_static, self.z_dyn, u_star, labels, severity)
 
 
-def uploaded(name: str, held: Held, classes: int | None, notes: tuple[str, ...]) -> Uploaded:
+def uploaded(name: str, held: Held, notes: tuple[str, ...]) -> Uploaded:
     """Check shapes and values of what a file held: logits, or z_static and z_dyn; u_star, labels, severity, classes.
 
     `notes` say what was odd about the file, and stand before those that are found here.
@@ -60,16 +76,13 @@ def uploaded(name: str, held: Held, classes: int | None, notes: tuple[str, ...])
         raise ValueError(f"{name} holds {', '.join(held) or 'nothing'}, expected logits, or z_static and z_dyn")
     for missing in {"z_static", "z_dyn"} - set(held) if "logits" not in held else ():
         raise ValueError(f"{name} has no {missing}, expected z_static and z_dyn together")
-    z_static, changed = _streams(name, "logits" if "logits" in held else "z_static", held, classes)
-    z_dyn = z_static
-    if "logits" not in held:
-        z_dyn, more = _streams(name, "z_dyn", held, classes)
-        changed += more
+    z_static, changed = _streams(name, "logits" if "logits" in held else "z_static", held)
+    z_dyn, more = (z_static, ()) if "logits" in held else _streams(name, "z_dyn", held)
     if z_dyn.shape != z_static.shape:
         raise ValueError(f"{name}: z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected the same")
     shape, count = z_static.shape[:2], z_static.shape[2]
     names = class_names(name, held.get("classes"), count)
-    labels, more = frame_labels(name, held.get("labels"), shape, names, count)
+    labels, said = frame_labels(name, held.get("labels"), shape, names, count)
     u_star, severity = (_finite(name, key, held) if key in held else None for key in ("u_star", "severity"))
     if u_star is not None:
         u_star = u_star[None] if u_star.ndim == 1 else u_star
@@ -77,39 +90,31 @@ def uploaded(name: str, held: Held, classes: int | None, notes: tuple[str, ...])
             raise ValueError(f"{name}: u_star has shape {u_star.shape}, expected {shape}")
     if severity is not None:
         _require_severity(name, severity, shape[1])
-    return Uploaded(z_static, z_dyn, u_star, labels, severity, tuple(map(short, names)), (*notes, *changed, *more))
+    return Uploaded(
+        z_static, z_dyn, u_star, labels, severity, tuple(map(short, names)), (*notes, *changed, *more, *said)
+    )
 
 
-def _streams(name: str, key: str, held: Held, classes: int | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def _streams(name: str, key: str, held: Held) -> tuple[np.ndarray, tuple[str, ...]]:
     """Logits (R, T, K), and what was changed to make them such."""
     z = _numbers(name, key, held)
     if z.ndim == 2:
         z = z[None]
-    if z.ndim != 3 or 0 in z.shape or not 2 <= z.shape[2] <= MAX_CLASSES:
-        raise ValueError(
-            f"{name}: {key} has shape {z.shape}, expected (T, K) or (R, T, K) with 2 to {MAX_CLASSES} classes"
-        )
-    if classes is not None and z.shape[2] != classes:
-        raise ValueError(f"{name}: {key} has {z.shape[2]} classes, expected {classes}")
-    _, frames, count = z.shape
-    if frames * count > MAX_PATH_VALUES:
-        raise ValueError(
-            f"{name}: {key} has {frames:,} frames x {count:,} classes = {frames * count:,} numbers a stream, "
-            f"expected at most {MAX_PATH_VALUES:,}: fewer frames ({MAX_PATH_VALUES // count:,} of as many classes)"
-        )
-    return as_logits(name, key, z)
+    if z.ndim != 3 or 0 in z.shape or z.shape[2] < 2:
+        raise ValueError(f"{name}: {key} has shape {z.shape}, expected (T, K) or (R, T, K) with 2 classes or more")
+    return _as_logits(name, key, z)
 
 
 def _numbers(name: str, key: str, held: Held) -> np.ndarray:
     x = held[key]
-    if isinstance(x, Words):
+    if x.dtype.kind == "U":
         raise ValueError(f"{name}: {key} has dtype text, expected real numbers")
     return x
 
 
 def _finite(name: str, key: str, held: Held) -> np.ndarray:
     x = _numbers(name, key, held)
-    require_finite(name, key, x)
+    _require_finite(name, key, x)
     return x
 
 
@@ -118,3 +123,35 @@ def _require_severity(name: str, s: np.ndarray, frames: int) -> None:
         raise ValueError(f"{name}: severity has shape {s.shape}, expected ({frames},)")
     if s.min() < 0 or s.max() > 5:
         raise ValueError(f"{name}: severity lies in [{s.min():g}, {s.max():g}], expected [0, 5]")
+
+
+def _as_logits(name: str, key: str, z: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Logits (R, T, K) from finite numbers or -inf, and a sentence for everything that was changed.
+
+    p = softmax(z) does not change when z is replaced by log p, so the logarithms of probabilities are their logits.
+    """
+    ruled_out = np.isneginf(z)  # (R, T, K)
+    _require_finite(name, key, np.where(ruled_out, 0, z))
+    if (all_out := ruled_out.all(axis=-1)).any():
+        index = tuple(int(i) for i in np.argwhere(all_out)[0])
+        raise ValueError(f"{name}: {key} is -inf for every class at index {index}, expected a number for one at least")
+    if ruled_out.any():
+        share = f"{int(ruled_out.sum()):,} of {z.size:,} numbers in {key} are -inf"
+        return finite(z), (f"{share}: they become {FAR:g} less than the smallest other logit of their frame.",)
+    if (whole := whole_of(z)) is not None:
+        kind = "probabilities (frames add up to 1)" if whole == 1 else "percentages (frames add up to 100)"
+        note = f"The numbers in {key} are {kind}: logarithms of probabilities are the logits, "
+        return np.log(np.maximum(z / whole, LEAST)), (f"{note}with {LEAST:g} for what is less.",)
+    if z.min() >= 0 and z.max() <= 1:
+        return z, (f"All numbers in {key} lie between 0 and 1, but frames do not add up to 1: are these logits?",)
+    return z, ()
+
+
+def _require_finite(name: str, key: str, x: np.ndarray) -> None:
+    """Refuse NaN, infinities and giants by their place."""
+    bad = ~np.isfinite(x)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{name}: {key} is {x[index]} at index {index}, expected finite numbers")
+    if (largest := np.abs(x).max(initial=0)) > LARGEST:
+        raise ValueError(f"{name}: {key} goes up to {largest:g}, expected at most 1e6: these are no logits")

@@ -1,17 +1,15 @@
-"""Attentive memory: what it costs beside its network, and what compiling its loops buys."""
+"""The one spring: what it costs beside its network, and one stream frame by frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
-from knob_core.memories._attentive_loops import attend, numpy_form
 from timing import fastest
 
-from knob_core import models
-from knob_core._arrays import compiled
+from knob_core import knob, models, wrap
 from knob_core.memories import Attentive
+from knob_core.memories.attentive import Knob
+from knob_core.runtime import KnobStream
 
 
 def test_ten_thousand_streams_cost_two_per_cent_of_their_backbone() -> None:
@@ -20,26 +18,32 @@ def test_ten_thousand_streams_cost_two_per_cent_of_their_backbone() -> None:
         model(images)
         forward = fastest(lambda: model(images), 3) * 10_000 / len(images)
     z = np.random.default_rng(0).normal(0, 3, (10_000, 1, 10))
-    memory = Attentive(c=1.0, d=1.0)
+    memory = Attentive(d=1.0)
     state = memory.run_logits(z, 1.0, 0.4).state
     share = fastest(lambda: memory.run_logits(z, 1.0, 0.4, state)) / forward
     print(f"\nattentive memory of 10,000 streams: {100 * share:.2f} % of the pocket backbone")
     assert share <= 0.02
 
 
-def test_the_compiled_loops_follow_a_drag() -> None:
+def test_one_frame_of_one_stream() -> None:
+    """Ten classes: the definition in NumPy, its compiled form, and a whole step of the runtime."""
+    z = np.random.default_rng(0).normal(0, 3, (1000, 10))
+    plain, compiled, stream = knob.Knob(), Knob(), KnobStream(wrap.classifier())
+    for each in (plain, compiled, stream.step):
+        each(z[0])
+
+    def microseconds(call) -> float:
+        return fastest(lambda: [call(frame) for frame in z], 5) * 1e6 / len(z)
+
+    took = {"NumPy": microseconds(plain), "compiled": microseconds(compiled), "KnobStream": microseconds(stream.step)}
+    print("\none frame of one stream: " + ", ".join(f"{name} {time:.0f} us" for name, time in took.items()))
+    assert took["compiled"] <= took["NumPy"] / 2
+    assert took["KnobStream"] <= 10 * took["compiled"]
+
+
+def test_the_compiled_loop_follows_a_drag() -> None:
     """32 streams x 240 frames x 10 classes: what one turn of the console's knob costs."""
     z = np.random.default_rng(0).normal(0, 3, (32, 240, 10))
-    lead = z.shape[:2]
-    arguments = (z, np.zeros(lead), np.zeros(lead, bool), np.ones(lead), np.full(lead, 0.4), np.ones(lead))
-    memory = Attentive(c=1.0, d=1.0)
-
-    def run(form: Callable[..., None]) -> Callable[[], None]:
-        return lambda: form(
-            *arguments, memory.weights(z.shape[-1]), memory.start(z[:, 0]), np.empty_like(z), np.empty(lead)
-        )
-
-    run(attend)()
-    ours, plain = fastest(run(attend), 9), fastest(run(numpy_form), 3)
+    ours, plain = (fastest(lambda kind=kind: kind().run(z), 3) for kind in (Knob, knob.Knob))
     print(f"\n32 x 240 x 10: {1e3 * ours:.1f} ms compiled, {plain / ours:.0f} x faster than NumPy")
-    assert not compiled.available() or plain >= 3 * ours
+    assert plain >= 3 * ours

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from knob_core import methods
 from knob_core.branches import Branches
 from knob_core.response import respond
 from knob_core.runtime import KnobStream
 from knob_core.runtime.sources import Branch
 from knob_core.settings import Settings
 
+METHODS = ("static", "attention", "knob-ia", "ode-lite", "knob-ode")  # that there were when this was recorded
 FRAMES, CLASSES = 300, 4
 KNOBS = {"zeta": 0.6, "omega_n": 0.3}
 TURNS = {  # frame -> knobs from there on
@@ -73,7 +73,7 @@ class Logits:
 
 def _all(name: str, settings: Settings) -> dict[str, np.ndarray]:
     branches, found = stream(), {}
-    for method in methods.METHODS:
+    for method in METHODS:
         response, _ = respond(branches, settings, method)
         whole = {"u": response.u, "g": response.g, "p": response.probabilities, "label": response.predicted}
         found |= {f"{name}/{method}/respond/{part}": array[0] for part, array in whole.items()}

@@ -9,8 +9,7 @@ import pytest
 from filter_examples import changing_logits
 
 from knob_core import metrics
-from knob_core._arrays.compiled import available
-from knob_core.rivals.change_point import ChangePoint, follow, follow_compiled
+from knob_core.rivals.change_point import ChangePoint
 
 
 def theta(p: np.ndarray, prior: float) -> np.ndarray:
@@ -64,17 +63,25 @@ def test_runs_longer_than_the_limit_share_one_mean() -> None:
 
 
 @pytest.mark.parametrize("runs", [2, 3, 5])
-def test_few_runs_are_the_same_in_numpy_and_compiled(runs: int) -> None:
-    z, _ = changing_logits(frames=50)
-    p = metrics.softmax(z)
-    results = []
-    for form in (follow, follow_compiled.machine_code() if available() else follow_compiled.loops):
-        w, s = np.zeros((3, runs)), np.zeros((3, runs, 4))
-        out = form(np.ascontiguousarray(p), w, s, 0.05, 0.2, 1.5)
-        assert np.allclose(out.sum(-1), 1)
-        results.append((out, w))
-    assert np.allclose(results[0][0], results[1][0])
-    assert np.allclose(results[0][1], results[1][1])
+def test_the_last_of_few_runs_takes_in_those_that_become_as_long(runs: int) -> None:
+    """One stream, step by step: the weights and sums of the definition, in plain Python."""
+    z, _ = changing_logits(streams=1, frames=50)
+    answer, state = ChangePoint(0.05, temperature=1.0, prior=0.2, weight=1.5, runs=runs).run(z)
+    w, s, thetas = [1.0], [np.zeros(4)], []  # before the first frame: one run of no frames
+    for t, p in enumerate(metrics.softmax(z[0])):
+        if t:
+            like = [(4 * p @ theta_i) ** 1.5 for theta_i in thetas]  # of the runs that were there before
+            w, s = [0.05 * sum(w), *(0.95 * a * b for a, b in zip(w, like, strict=True))], [np.zeros(4), *s]
+        s = [one + p for one in s]
+        n = [min(i + 1, runs) for i in range(len(w))]
+        if len(w) > runs:  # the two longest become one, which forgets
+            old, joins = w[runs], w[runs - 1]
+            mean = (old * (1 - 1 / runs) * (s[runs] - p) + joins * (s[runs - 1] - p)) / (old + joins) + p
+            w, s, n = [*w[: runs - 1], old + joins], [*s[: runs - 1], mean], n[:runs]
+        w = [one / sum(w) for one in w]
+        thetas = [(one + 0.05) / (i + 0.2) for one, i in zip(s, n, strict=True)]
+        assert np.allclose(np.exp(answer[0, t]), sum(a * b for a, b in zip(w, thetas, strict=True)))
+    assert np.allclose(state.w[0], w)
 
 
 def test_the_last_run_forgets_exponentially() -> None:

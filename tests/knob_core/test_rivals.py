@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knob_core import metrics
-from knob_core._arrays import compiled
 from knob_core.rivals import RIVALS, WITH_COMMAND, probabilities
 
 ALL = {**RIVALS, **WITH_COMMAND}
@@ -35,6 +34,7 @@ def test_there_is_an_example_of_every_filter() -> None:
         assert type(FILTERS[name]) is kind
         assert kind.SWEEP is None or kind.SWEEP in kind.PARAMETERS
     assert len({kind.NAME for kind in ALL.values()}) == len(ALL)
+    assert all(kind.KNOWN_AS for kind in ALL.values())
 
 
 @EVERY
@@ -124,16 +124,6 @@ def test_extreme_logits_stay_finite(name: str) -> None:
     assert np.isfinite(answer).all()
 
 
-@pytest.mark.parametrize("name", ["hmm", "cusum", "change-point"])
-def test_without_numba_the_answers_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    z, _ = changing_logits(frames=60)
-    fast, fast_end = FILTERS[name].run(z)
-    monkeypatch.setattr(compiled, "available", lambda: False)
-    plain, plain_end = FILTERS[name].run(z)
-    assert np.allclose(fast, plain, rtol=1e-9, atol=1e-9)
-    assert all(np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(fast_end, plain_end, strict=True))
-
-
 @EVERY
 @pytest.mark.parametrize(
     ("z", "named"),
@@ -208,6 +198,12 @@ def test_bad_frames_states_and_commands_are_named(name: str) -> None:
         ("change-point", {"hazard": 0.1, "prior": 0.0}, "prior"),
         ("change-point", {"hazard": 0.1, "weight": 0.0}, "weight"),
         ("change-point", {"hazard": 0.1, "runs": 1}, "runs is 1, expected a whole number in"),
+        ("two-speeds", {"omega": 0.0}, "omega"),
+        ("two-speeds", {"omega": 1.0, "slower": 0.0}, "slower"),
+        ("two-speeds", {"omega": 1.0, "offsets": (0.0, float("nan"))}, "offsets must be finite"),
+        ("hysteresis", {"hold": 0}, "hold is 0, expected a whole number in"),
+        ("hysteresis", {"hold": 2, "enter": 1.2}, "enter must be finite and >= 0 and <= 1, got 1.2"),
+        ("debounce", {"window": 3, "share": 0.0}, "share"),
         ("hmm-u", {"switch": 0.1, "slope": -1.0}, "slope"),
         ("cusum-u", {"threshold": -1.0}, "threshold"),
     ],

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load as load_safetensors
 from safetensors.numpy import save as save_safetensors
 
-from knob_core import checkpoint, fusion, gate, methods, metrics, models, wrap
+from knob_core import checkpoint, fusion, gaps, gate, methods, metrics, models, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.gates import SECOND_ORDER
@@ -619,6 +619,13 @@ def test_logits_need_no_torch():
         "KnobStream(wrap.classifier()).step(np.array([1.0, 2.0])); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=checkpoint.Path(__file__).parents[2])
+
+
+def test_power_by_squaring_is_matrix_power():
+    a = gate.coefficients(np.array([0.1, 1.0, 2.0]), np.array([0.3, 1.0, 2.5]))[0]
+    for n in range(6):
+        wanted = np.stack([np.linalg.matrix_power(m, n) for m in a])
+        np.testing.assert_allclose(gaps.power(a, np.full(3, n)), wanted, atol=1e-14)
 
 
 def test_floats_of_0_to_255_are_refused():

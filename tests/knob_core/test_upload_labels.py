@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ import pytest
 from knob_core._arrays.ruled_out import finite
 from knob_core.response import respond
 from knob_core.settings import Settings
-from knob_core.uploads import read_logits, read_pictures, scores
-from knob_core.uploads.limits import MAX_PATH_VALUES
-from knob_core.uploads.picture_labels import read_labels
+from knob_core.uploads.logits import read as read_logits
+from knob_core.uploads.pictures import read_labels
 
 Z = np.random.default_rng(0).normal(0, 3, (3, 6, 4))
 NAMES = ("cat", "dog", "owl", "eel")
@@ -125,16 +123,6 @@ def test_names_of_classes_may_have_commas_in_them():
         assert got.class_names == names and got.z_static.tolist() == [[[1.5, 2.0]]], (file, mark)
 
 
-def test_a_heading_of_quotes_takes_little_memory():
-    content = b'"' * 2_000_000 + b";a\n1;2\n"
-    tracemalloc.start()
-    with pytest.raises(ValueError, match="line 1 is not CSV"):
-        read_logits("a.csv", content)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert most < 15 * len(content)
-
-
 def test_labels_beside_pictures():
     names = ["x/1.png", "x/2.png", "x/a,b.png"]
     read = [read_labels(text, names, ("dog", "cat"))[0].tolist() for text in (
@@ -161,9 +149,6 @@ def test_lines_that_name_no_picture_are_told():
     assert found.tolist() == [1, -1, 0]
     assert notes == ("2 of 4 lines of labels.csv name no picture that is here: 'IMG_7.png' is the first one.",)
     assert read_labels(b"1.png,0\n2.png,0\n3.png,0\n", names, ("dog", "cat"))[1] == ()
-    slow = "a" + "\u0301\u0316" * 60_000  # accents in the wrong order, which are sorted one by one
-    with pytest.raises(ValueError, match="names none of the pictures"):
-        read_labels(f"{slow},0".encode(), names, ("dog", "cat"))
 
 
 def test_columns_of_no_class_are_passed_over_and_named():
@@ -200,20 +185,6 @@ def test_a_class_whose_numbers_only_grow_is_asked_about():
     assert "'ms' only grow" in read_logits("a.csv", f"stream,ms,cat,dog\n{two}".encode()).notes[0]
     short = "".join(f"{i},{i % 3},2\n" for i in range(5))
     assert read_logits("a.csv", f"frame_id,cat,dog\n{short}".encode()).notes == ()
-
-
-def test_labels_that_are_nothing_but_lines_are_refused_by_their_size():
-    import zipfile
-
-    from PIL import Image
-
-    file, still = io.BytesIO(), io.BytesIO()
-    Image.new("RGB", (9, 9)).save(still, "PNG")
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("1.png", still.getvalue())
-        archive.writestr("labels.csv", b"\n" * 3_000_000)
-    with pytest.raises(ValueError, match=r"labels.csv has 3,000,000 bytes, expected at most 2,000,000"):
-        read_pictures([("a.zip", file.getvalue())])
 
 
 NUMBERED = "1,2,3,4,label\n1,2,3,4,1\n1,2,3,4,3.0\n1,2,3,4,-1\n1,2,3,4,\n1,2,3,4,4\n"
@@ -323,7 +294,7 @@ def test_class_names_come_from_the_file_or_are_numbers():
     assert read_logits("a.csv", b"frame,fox,hen\n0,5,6\n").class_names == ("fox", "hen")
     branches = b"z_static_fox,z_static_hen,z_dyn_fox,z_dyn_hen\n1,2,3,4\n"
     assert read_logits("a.csv", branches).class_names == ("fox", "hen")
-    with pytest.raises(ValueError, match="z_static_fox where it has z_dyn_hen"):
+    with pytest.raises(ValueError, match=r"z_static_\* for 'fox', 'hen', z_dyn_\* for 'hen', 'fox'"):
         read_logits("a.csv", b"z_static_fox,z_static_hen,z_dyn_hen,z_dyn_fox\n1,2,3,4\n")
 
 
@@ -396,32 +367,6 @@ def test_a_class_that_was_ruled_out_is_taken_as_the_runtime_takes_it():
 def test_other_numbers_are_refused_by_their_place(z: list[list[float]], cause: str):
     with pytest.raises(ValueError, match=cause):
         read_logits("a.npz", npz(logits=np.array(z)))
-
-
-@pytest.mark.parametrize("what", ["probabilities", "ruled out", "plain"])
-def test_numbers_are_held_once_while_they_are_made_logits(what: str, monkeypatch: pytest.MonkeyPatch):
-    """Each step made copies: of two branches of probabilities there were more than five of one branch."""
-    monkeypatch.setattr(scores, "MAX_PATH_VALUES", 20_000, raising=False)
-    z = np.random.default_rng(0).dirichlet(np.ones(5), (100, 2000)) - (0 if what == "probabilities" else 2)
-    if what == "ruled out":
-        z[..., 3] = -np.inf
-    content = npz(z_static=z, z_dyn=z)
-    tracemalloc.start()
-    got = read_logits("a.npz", content)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert most < 3.2 * z.nbytes
-    one = read_logits("a.npz", npz(logits=z[7]))
-    np.testing.assert_array_equal(got.z_static[7], one.z_static[0])
-    np.testing.assert_array_equal(got.z_dyn, got.z_static)
-
-
-def test_one_stream_has_a_limit_of_its_own():
-    frames = MAX_PATH_VALUES // 1000
-    assert read_logits("a.npz", npz(logits=np.zeros((frames, 1000), np.int8))).z_dyn.shape == (1, frames, 1000)
-    with pytest.raises(ValueError, match=r"2,001 frames x 1,000 classes .* expected at most 2,000,000: .*2,000 of"):
-        read_logits("a.npz", npz(logits=np.zeros((frames + 1, 1000), np.int8)))
-    assert read_logits("a.npz", npz(logits=np.zeros((2, frames, 1000), np.int8))).z_dyn.shape[0] == 2
 
 
 @pytest.mark.parametrize("frame", ["3", "000000000999", "1" + 5000 * "0"])

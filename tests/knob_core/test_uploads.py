@@ -1,4 +1,4 @@
-"""Uploads: what is right is read as it is, what is wrong is refused with its cause named."""
+"""Uploads: what is right is read as it is, what is wrong is refused with its cause named; here, in this process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ import os
 import stat
 import struct
 import sys
-import tracemalloc
-import warnings
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,20 +22,10 @@ from PIL import Image
 
 from knob_core.response import respond
 from knob_core.settings import Settings
-from knob_core.uploads import archive, limits, logits, read_logits, read_pictures, tables
-from knob_core.uploads import parquet as parquet_reader
-from knob_core.uploads.pictures import natural
+from knob_core.uploads.logits import read as read_logits
+from knob_core.uploads.pictures import MAX_PICTURES, natural
+from knob_core.uploads.pictures import read as read_pictures
 from knob_core.uploads.stills import FORMATS
-
-
-@pytest.fixture(autouse=True)
-def small_limits(monkeypatch):
-    """Bombs of a handy size; the real limits are compared in one test."""
-    monkeypatch.setattr(archive, "MAX_UNPACKED", 10_000_000)
-    for module in (tables, parquet_reader):
-        monkeypatch.setattr(module, "MAX_VALUES", 1_000_000)
-    monkeypatch.setattr(logits, "read_in_process", parquet_reader.read_table)  # here, not in a process of its own
-
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(0, 3, (2, 6, 4))
@@ -85,7 +72,7 @@ def picture(seed: int = 0, size: tuple[int, int] = (40, 32), kind: str = "PNG") 
 
 def test_arrays_come_back_as_they_were():
     labels, severity, u_star = np.array([1, 3]), np.linspace(0, 5, 6), RNG.normal(0, 1, (2, 6))
-    got = read_logits("a.npz", npz(z_static=Z, z_dyn=-Z, u_star=u_star, labels=labels, severity=severity), classes=4)
+    got = read_logits("a.npz", npz(z_static=Z, z_dyn=-Z, u_star=u_star, labels=labels, severity=severity))
     np.testing.assert_array_equal(got.z_static, Z)
     np.testing.assert_array_equal(got.z_dyn, -Z)
     np.testing.assert_array_equal(got.u_star, u_star)
@@ -149,8 +136,6 @@ def test_zips_of_other_systems():
     }
     got = read_pictures([("a.zip", zipped(files))], classes=("dog", "cat"))
     assert (got.names, got.labels.tolist(), got.notes) == (("walk/1.png",), [1], ())
-    with pytest.raises(ValueError, match=r"holds 'walk/1.png' twice"):
-        read_pictures([("a.zip", zipped({"walk/1.png": still, "walk\\1.png": still}))])
 
 
 def test_pictures_of_a_zip_in_the_order_of_their_numbers():
@@ -206,41 +191,7 @@ def test_natural_order():
     assert sorted(["b10", "b9", "a", "10", "9"], key=natural) == ["9", "10", "a", "b9", "b10"]
 
 
-def test_the_limits_hold_a_machine_of_4_gb():
-    assert limits.MAX_UNPACKED <= 4e8 and 8 * limits.MAX_VALUES <= 4e8 and 3 * limits.MAX_PIXELS <= 4e8
-    assert 3 * 32 * 32 * limits.MAX_PICTURES <= 4e8
-
-
 # What is wrong
-
-
-def test_all_arrays_of_a_file_have_a_limit_together(monkeypatch):
-    monkeypatch.setattr(logits, "MAX_VALUES", 48)
-    assert read_logits("a.npz", npz(z_static=Z, z_dyn=Z)).z_dyn.shape == (2, 6, 4)
-    with pytest.raises(ValueError, match=r"labels.npy declares shape \(2,\), expected at most 0 numbers"):
-        read_logits("a.npz", npz(z_static=Z, z_dyn=Z, labels=np.array([0, 1])))
-
-
-def bomb(size: int = 20_000_000) -> bytes:
-    """A zip whose only member declares and holds many zeros."""
-    file = io.BytesIO()
-    with (
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("a.npy", "w", force_zip64=True) as out,
-    ):
-        block = bytes(10_000_000)
-        for _ in range(size // len(block)):
-            out.write(block)
-    return file.getvalue()
-
-
-def liar() -> bytes:
-    """A zip that declares a hundred bytes and holds ten thousand."""
-    content = bytearray(zipped({"logits.npy": bytes(10_000)}, compression=zipfile.ZIP_DEFLATED))
-    for signature, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
-        start = content.index(signature)
-        content[start + at : start + at + 4] = struct.pack("<I", 100)
-    return bytes(content)
 
 
 def linked() -> bytes:
@@ -252,24 +203,10 @@ def linked() -> bytes:
 
 
 def encrypted() -> bytes:
-    content = bytearray(zipped({"a.npy": npy(Z)}))
+    content = bytearray(zipped({"logits.npy": npy(Z)}))
     for signature, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         content[content.index(signature) + at] |= 1
     return bytes(content)
-
-
-def declared(shape: tuple[int, ...]) -> bytes:
-    """An .npy that declares more than it holds."""
-    file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
-    return file.getvalue() + bytes(64)
-
-
-def nameless() -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive, archive.open(zipfile.ZipInfo(""), "w") as out:
-        out.write(npy(Z))
-    return file.getvalue()
 
 
 def headed(text: bytes) -> bytes:
@@ -277,118 +214,37 @@ def headed(text: bytes) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
 
 
-def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
-    )
-
-
-def foreign_name() -> bytes:
-    """A member whose name claims to be UTF-8 and is not."""
-    content = bytearray(zipped({"a.npy": npy(Z)}).replace(b"a.npy", b"\xff.npy"))
-    for signature, at in ((b"PK\x03\x04", 7), (b"PK\x01\x02", 9)):
-        content[content.index(signature) + at] |= 8
-    return bytes(content)
-
-
-def doubled() -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile's own opinion of what we do
-        for _ in range(2):
-            archive.writestr("logits.npy", npy(Z))
-    return file.getvalue()
-
-
-def nested(depth: int = 5) -> bytes:
-    """Zeros in a zip in a zip ...: each layer is small, all of them together are not."""
-    content = zipped({"0.npy": bytes(1_000_000)}, compression=zipfile.ZIP_DEFLATED)
-    for layer in range(depth):
-        content = zipped({f"{layer}-{i}.zip": content for i in range(8)}, compression=zipfile.ZIP_DEFLATED)
-    return content
-
-
-def talkative_png() -> bytes:
-    """A text chunk of a few kilobytes that says sixty-four megabytes."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    content = picture()
-    return content[:33] + chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(64_000_000))) + content[33:]
-
-
-def many() -> bytes:
-    return zipped({f"{i}.npy": b"" for i in range(limits.MAX_MEMBERS + 1)})
-
-
 GOOD = npz(logits=Z)
+SAVE = r"damaged, cut short or of another kind; save it again as"
 HOSTILE_LOGITS = {
-    "path escape": ("a.npz", zipped({"../../logits.npy": npy(Z)}), "leads out"),
-    "absolute path": ("a.npz", zipped({"/etc/logits.npy": npy(Z)}), "leads out"),
-    "windows path": ("a.npz", zipped({"C:\\logits.npy": npy(Z)}), "leads out"),
-    "bomb": ("a.npz", bomb, "would unpack"),
-    "no name": ("a.npz", nameless, "a.npz holds a member without a name"),
-    "many members": ("a.npz", many, "5,001 members, expected at most 5,000"),
-    "a list of contents and nothing else": ("a.npz", b"PK\x01\x02" * 100_000, "100,000 members"),
-    "nested bomb": ("a.npz", nested, "expected .npy arrays only"),
-    "doubled member": ("a.npz", doubled, "'logits.npy' twice"),
-    "name not UTF-8": ("a.npz", foreign_name, "name of a member is not UTF-8"),
-    "name without end": ("a.npz", lambda: zipped({"x" * 60_000: b""}), r"xxx\.\.\.xxx"),
-    "control characters": ("a.npz", lambda: zipped({"a\n\x1b[2J.npy": npy(Z)}), "a character in its name"),
-    "text turned round": ("a.npz", lambda: zipped({"a\u202egpj.npy": npy(Z)}), r"'a\\u202egpj.npy' has a character in"),
-    "odd packing": ("a.npz", lambda: zipped({"a.npy": npy(Z)}, compression=zipfile.ZIP_LZMA), "packed by method 14"),
-    "liar": ("a.npz", liar, r"damaged|declares"),
-    "encrypted": ("a.npz", encrypted, "encrypted"),
-    "truncated zip": ("a.npz", GOOD[: len(GOOD) // 2], "cut short"),
-    "flipped bits": ("a.npz", GOOD[:60] + bytes([GOOD[60] ^ 255]) + GOOD[61:], "damaged"),
-    "not a zip": ("a.npz", b"hello", "no zip"),
+    "path escape": ("a.npz", zipped({"../../logits.npy": npy(Z)}), r"a.npz holds '../../logits', expected only logits"),
+    "encrypted": ("a.npz", encrypted, f"a.npz: logits is {SAVE} arrays by numpy.savez"),
+    "truncated zip": ("a.npz", GOOD[: len(GOOD) // 2], f"a.npz is {SAVE}"),
+    "flipped bits": ("a.npz", GOOD[:60] + bytes([GOOD[60] ^ 255]) + GOOD[61:], SAVE),
+    "not a zip": ("a.npz", b"hello", SAVE),
     "empty": ("a.npz", b"", "is empty"),
     "empty zip": ("a.npz", zipped({}), "nothing"),
-    "wrong member": ("a.npz", zipped({"run.sh": b"rm"}), "expected .npy"),
+    "wrong member": ("a.npz", zipped({"run.sh": b"rm"}), "holds 'run.sh', expected only logits"),
+    "no array": ("a.npz", zipped({"logits": b"rm"}), "dtype"),
     "wrong extension": ("a.exe", b"MZ", "expected one of"),
     "no extension": ("logits", GOOD, "nameless"),
-    "pickle": ("a.npy", npy(np.array([{"a": 1}], dtype=object)), "dtype object"),
+    "pickle": ("a.npy", npy(np.array([{"a": 1}], dtype=object)), "an array by numpy.save, without pickled objects"),
+    "pickle in a zip": ("a.npz", npz(logits=np.array([{"a": 1}], dtype=object)), "without pickled objects"),
     "text array": ("a.npz", npz(logits=np.array([["a", "b"]])), "dtype"),
     "complex": ("a.npy", npy(Z.astype(complex)), "dtype"),
-    "array bomb": ("a.npy", declared((10**6, 10**6)), "declares shape"),
-    "many axes": ("a.npy", declared((1,) * 65), "a.npy declares shape .1, 1, .* expected at most 3 axes"),
-    "nothing of endless size": ("a.npy", declared((0, 2**63)), r"a.npy declares shape .0, 9223372036854775808."),
-    "nothing, endless twice": ("a.npy", declared((0, 2**40, 2**40)), "at most 3 axes of at most 20,000,000 each"),
-    "negative shape": ("a.npy", declared((-1, 4)), "declares shape"),
-    "shape of truth": (
-        "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (True, 8)}\n"), "expected whole numbers"
-    ),
-    "shape of numbers": (
-        "a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1.5, 8)}\n"), "no .npy|whole numbers"
-    ),
-    "text without end": (
-        "a.npy", headed(b"{'descr': '<U99999999', 'fortran_order': False, 'shape': (1, 4)}\n"), "text of 99,999,999"
-    ),
-    "text of nothing": (
-        "a.npy", headed(b"{'descr': '<U0', 'fortran_order': False, 'shape': (20000,)}\n"), "text of 0 characters"
-    ),
-    "names without end": (
-        "a.npz", lambda: npz(logits=np.zeros((4, 2)), labels=np.full(1_000_001, "a")), "at most 1,000,000 texts"
-    ),
+    "negative shape": ("a.npy", headed(b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 4)}\n"), SAVE),
     "label beyond whole numbers": (
         "a.npz", npz(logits=np.zeros((2, 2)), labels=np.array([0, 2**63], np.uint64)), r"labels hold 9\.22337e\+18 at"
     ),
     "text for logits": ("a.npy", npy(np.array([["a", "b"]])), "dtype text"),
-    "short array": ("a.npy", declared((100, 4)), "cut short"),
-    "open bracket": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': ('<f8'", "no .npy"),
-    "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", "no .npy"),
+    "open bracket": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': ('<f8'", SAVE),
+    "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", SAVE),
     "infinity": ("a.npz", npz(logits=np.where(Z > 5, np.inf, Z)), "inf at index"),
     "nan": ("a.npz", npz(logits=np.full((3, 4), np.nan)), "nan at index"),
     "huge logits": ("a.npz", npz(logits=Z * 1e9), "no logits"),
     "one class": ("a.npz", npz(logits=np.zeros((5, 1))), "classes"),
     "no frames": ("a.npz", npz(logits=np.zeros((0, 4))), "shape"),
     "four axes": ("a.npz", npz(logits=np.zeros((1, 1, 5, 4))), "shape"),
-    "wrong class count": ("a.npz", npz(logits=np.zeros((5, 7))), "7 classes, expected 4"),
     "branches differ": ("a.npz", npz(z_static=Z, z_dyn=Z[:, :5]), "the same"),
     "one branch": ("a.npz", npz(z_static=Z), "no z_dyn"),
     "logits and branches": ("a.npz", npz(logits=Z, z_dyn=Z), "expected logits, or"),
@@ -399,34 +255,30 @@ HOSTILE_LOGITS = {
     "severity range": ("a.npz", npz(logits=Z, severity=np.full(6, 9.0)), "severity lies"),
     "severity count": ("a.npz", npz(logits=Z, severity=np.zeros(5)), "severity has shape"),
     "command shape": ("a.npz", npz(logits=Z, u_star=np.zeros((2, 5))), "u_star has shape"),
-    "csv latin-1": ("a.csv", "é,b\n1,2\n".encode("latin-1"), "not UTF-8"),
+    "csv latin-1": ("a.csv", "é,b\n1,2\n".encode("latin-1"), "not UTF-8 text .byte 0xe9 at 0.; save it as CSV in UTF"),
     "csv utf-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), "not UTF-8"),
     "csv binary": ("a.csv", bytes(range(256)), "not UTF-8"),
+    "csv nul": ("a.csv", b"a,\0", "NUL bytes"),
+    "csv open quote": ("a.csv", b'a,b\n1,2\n"3,4\n', "line 3 is not CSV .*; close its quotes"),
     "csv ragged": ("a.csv", b"a,b,c,d\n1,2,3,4\n1,2,3\n", "line 3 has 3 cells, expected 4"),
-    "csv word": ("a.csv", b"a,b,c,d\n1,2,three,4\n", "'three'"),
+    "csv word": ("a.csv", b"a,b,c,d\n1,2,three,4\n", "line 2 holds 'three', expected a number"),
     "csv hole": ("a.csv", b"a,b,c,d\n1,,3,4\n", "''"),
     "csv infinity": ("a.csv", b"a,b,c,d\n1,inf,3,4\n", "inf in row 1"),
     "csv header only": ("a.csv", b"a,b,c,d\n", "no rows"),
     "csv blank": ("a.csv", b"\n\n \n", "is empty"),
-    "csv columns": ("a.csv", b"1," * 30_000 + b"1\n", "columns"),
-    "csv endless line": ("a.csv", lambda: b"12," * 3_000_000, "3,000,001 columns"),
-    "csv long second line": ("a.csv", lambda: b"1,2\n" + b"34," * 3_000_000, "line 2 has 3,000,001 cells, expected 2"),
-    "csv endless": ("a.csv", lambda: b"1,2\n" * 600_000, "1,200,002 cells"),
-    "csv blank lines": ("a.csv", lambda: b"1,2" + b"\n" * 5_000_000, "5,000,001 lines"),
-    "csv blank lines first": ("a.csv", lambda: b"\n" * 5_000_000 + b"1,2", "5,000,001 lines"),
-    "csv header over many lines": ("a.csv", lambda: b'"a\n",b,' * 10_000 + b"c\n", "20,017 cells, expected at most"),
+    "csv endless cell": ("a.csv", lambda: b"9" * 200_000 + b",1\n", "line 1 is not CSV"),
     "csv nan": ("a.csv", b"a,b\n1,2\nnan,3\n", "'a' is nan in row 2"),
     "csv doubled": ("a.csv", b"a,a,b,c\n1,2,3,4\n", "one name"),
     "csv one class": ("a.csv", b"label,a\n0,1\n", "at least 2"),
     "csv uneven streams": ("a.csv", b"stream,a,b\n0,1,2\n0,1,2\n1,1,2\n", "stream 1 has 1 frames"),
     "csv two schedules": ("a.csv", b"stream,severity,a,b\n0,1,1,2\n1,2,1,2\n", "severity differs"),
-    "csv half branches": ("a.csv", b"z_static_0,z_static_1,z_dyn_0\n1,2,3\n", "as many"),
-    "parquet junk": ("a.parquet", b"PAR1" + bytes(100) + b"PAR1", "damaged"),
-    "parquet truncated": ("a.parquet", lambda: parquet({"a": Z[0, :, 0], "b": Z[0, :, 1]})[:-20], "damaged"),
+    "csv half branches": ("a.csv", b"z_static_0,z_static_1,z_dyn_0\n1,2,3\n", "expected the same classes twice"),
+    "csv branches and more": ("a.csv", b"z_static_0,z_dyn_0,x\n1,2,3\n", "other columns 'x', expected .* no others"),
+    "parquet junk": ("a.parquet", b"PAR1" + bytes(100) + b"PAR1", f"{SAVE} a parquet table"),
+    "parquet truncated": ("a.parquet", lambda: parquet({"a": Z[0, :, 0], "b": Z[0, :, 1]})[:-20], SAVE),
     "parquet text": ("a.parquet", lambda: parquet({"a": ["x", "y"], "b": ["x", "y"]}), "expected numbers"),
     "parquet nested": ("a.parquet", lambda: parquet({"a": [[1.0], [2.0]], "b": [1.0, 2.0]}), "expected numbers"),
     "parquet null": ("a.parquet", lambda: parquet({"a": [1.0, None], "b": [1.0, 2.0]}), "nan in row 2"),
-    "parquet bomb": ("a.parquet", lambda: parquet({f"c{i}": np.zeros(300_000) for i in range(8)}), "cells"),
 }  # fmt: skip
 
 
@@ -434,7 +286,7 @@ HOSTILE_LOGITS = {
 def test_hostile_logits_are_refused_with_the_cause(case):
     name, content, cause = HOSTILE_LOGITS[case]
     with pytest.raises(ValueError, match=cause) as caught:
-        read_logits(name, content() if callable(content) else content, classes=4 if "class count" in case else None)
+        read_logits(name, content() if callable(content) else content)
     assert type(caught.value) is ValueError and len(str(caught.value)) < 400
 
 
@@ -445,30 +297,20 @@ def gif_of(frames: int) -> bytes:
 
 
 HOSTILE_PICTURES = {
-    "path escape": (lambda: [("a.zip", zipped({"../a.png": picture()}))], "leads out"),
-    "link": (lambda: [("a.zip", linked())], "link"),
-    "bomb": (lambda: [("a.zip", bomb())], "would unpack"),
-    "pixel bomb": (lambda: [("a.png", huge_png())], "pixels"),
-    "large picture": (lambda: [("a.png", huge_png(10_000, 9_000))], "pixels"),
+    "path escape": (lambda: [("a.zip", zipped({"../a.png": picture()}))], "'../a.png', expected files inside it"),
+    "link": (lambda: [("a.zip", linked())], "a.png is damaged"),
+    "encrypted": (lambda: [("a.zip", encrypted())], "a.zip is damaged, .* without a password"),
     "empty zip": (lambda: [("a.zip", zipped({}))], "no picture"),
     "zip in zip": (lambda: [("a.zip", zipped({"b.zip": zipped({})}))], "expected one of"),
-    "nested bomb": (lambda: [("a.zip", nested())], "expected one of"),
-    "absolute path": (lambda: [("a.zip", zipped({"/tmp/a.png": picture()}))], "leads out"),
-    "doubled": (lambda: [("a.zip", doubled())], "twice"),
     "zip and more": (lambda: [("a.png", picture()), ("b.zip", zipped({}))], "b.zip is one of 2 files"),
     "wrong type": (lambda: [("a.zip", zipped({"a.svg": b"<svg/>"}))], "expected one of"),
-    "talkative": (lambda: [("a.png", talkative_png())], "a.png is damaged"),
-    "text as png": (lambda: [("a.png", b"hello")], "no PNG"),
-    "jpeg as png": (lambda: [("a.png", picture(kind="JPEG"))], "no PNG"),
-    "truncated": (lambda: [("a.png", picture()[:200])], "cut short"),
-    "truncated jpeg": (lambda: [("a.jpg", picture(size=(200, 200), kind="JPEG")[:900])], "cut short"),
+    "text as png": (lambda: [("a.png", b"hello")], f"{SAVE} a PNG picture"),
+    "jpeg as png": (lambda: [("a.png", picture(kind="JPEG"))], SAVE),
+    "truncated": (lambda: [("a.png", picture()[:200])], SAVE),
+    "truncated jpeg": (lambda: [("a.jpg", picture(size=(200, 200), kind="JPEG")[:900])], SAVE),
     "empty file": (lambda: [("a.png", b"")], "is empty"),
     "none": (list, "no picture"),
-    "too many frames": (lambda: [("a.gif", gif_of(limits.MAX_PICTURES + 2))], "more than 3,000 frames"),
-    "no name": (lambda: [("a.zip", nameless())], "a member without a name"),
-    "too long a list of labels": (
-        lambda: [("a.png", picture()), ("labels.csv", b"\n" * 2_000_001)], "expected at most 2,000,000"
-    ),
+    "too many frames": (lambda: [("a.gif", gif_of(MAX_PICTURES + 2))], "more than 3,000 frames"),
     "labels latin-1": (lambda: [("a.png", picture()), ("labels.csv", "a.png,é".encode("latin-1"))], "not UTF-8"),
     "labels unknown": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,bird")], "line 1"),
     "labels twice": (lambda: [("a.png", picture()), ("labels.csv", b"a.png,1\na.png,0")], "line 2: 'a.png' has"),
@@ -491,31 +333,27 @@ def everything_hostile() -> list[tuple[Callable[..., object], tuple[Any, ...]]]:
     """(reader, arguments) of every case above; made before anything is watched."""
     logits = [(name, content() if callable(content) else content) for name, content, _ in HOSTILE_LOGITS.values()]
     pictures = [files() for files, _ in HOSTILE_PICTURES.values()]
-    return [(read_logits, (*file, 4)) for file in logits] + [(read_pictures, (files,)) for files in pictures]
+    return [(read_logits, file) for file in logits] + [(read_pictures, (files,)) for files in pictures]
 
 
-def test_nothing_is_written_and_little_is_held_whatever_comes():
-    """No file is opened for writing, made, moved or removed; Python never holds more than a few of the limits."""
+def test_nothing_is_written_whatever_comes():
+    """No file is opened for writing, made, moved or removed."""
     cases = everything_hostile()
     for reader, arguments in cases:  # once before: imports may write their caches
         with contextlib.suppress(ValueError):
             reader(*arguments)
     CHANGED.clear()
-    tracemalloc.start()
     sys.addaudithook(watch)  # stays for the process, so it is told when to look
     WATCHING.append(True)
     try:
         for reader, arguments in cases:
             with contextlib.suppress(ValueError):
                 reader(*arguments)
-        _, peak = tracemalloc.get_traced_memory()
         with Path(os.devnull).open("w"):
             pass  # the watch does see
     finally:
         WATCHING.clear()
-        tracemalloc.stop()
-    assert sorted(CHANGED) == [("open", os.devnull)]
-    assert peak <= 40_000_000
+    assert [("open", os.devnull)] == CHANGED
 
 
 WATCHING: list[bool] = []

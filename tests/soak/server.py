@@ -30,8 +30,7 @@ from typing import Any
 
 from websockets.exceptions import WebSocketException
 
-from tests.fuzz.samples import all_samples
-from tests.fuzz.spoil import spoiled
+from tests.goldens.uploads import SCORES, cases
 from tests.helpers.memory import resident
 from tests.helpers.visitors import PATIENCE, Visitor
 from tests.soak.memory_after import computed
@@ -41,7 +40,6 @@ ROOM = 60.0  # MB that memory may grow by from the second to the last quarter of
 LINK = "z=0.62&w=0.31&panel=bode"
 DIALS = {"zeta": 0.85, "omega_n": 0.27}  # where the witness turns them
 PAGES = ("tune", "calibration", "learning", "results", "live", "lessons", "about")
-TABLES = ("npz", "npz names", "npy", "csv", "csv labels", "parquet", "parquet labels")
 FAULTS = ("Traceback", "was not answered", "Task exception", "never retrieved")  # in the server's log
 
 
@@ -95,12 +93,12 @@ async def console(url: str, rng: random.Random) -> None:
 
 
 async def upload(url: str, rng: random.Random) -> None:
-    """Upload a table, spoilt every other time, and drag on it."""
-    samples = all_samples()
-    name, content = samples[rng.choice(TABLES)]
+    """Upload a table, damaged every other time, and drag on it."""
     whole = rng.random() < 0.5
+    known = cases("good" if whole else "damaged")
+    name, content = rng.choice([files[0] for _, files in known if files[0][0].endswith(SCORES)])
     async with Visitor(url, page="your_stream") as visitor:
-        await visitor.upload(name, content if whole else spoiled(rng, name, content, [content]))
+        await visitor.upload(name, content)
         require_no_exception(visitor)
         assert not whole or "knob_console" in visitor.tokens, f"a good {name} is not shown"
         if "knob_console" in visitor.tokens:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 
 from knob_core import branches, checkpoint, models
 from knob_core.branches import Branches
-from knob_core.rivals.attentive import AttentiveFirstOrder, AttentiveMemory
+from knob_core.gates import INSTANT, SECOND_ORDER
+from knob_core.memories import Frames
 from knob_core.rivals.cusum import Cusum
 from knob_core.streams import change
 from knob_core.tuning.streams import Streams, of_branches
 from knob_core.tuning.tune import tune
 from train import change_benchmark, compare_filters, fit_memory
+from train.compare_filters import OURS
+from train.fit_memory import Watched
 from train.measuring import change_tables
 from train.report import filters
 from train.report.result_set import Results
@@ -60,45 +64,56 @@ def test_a_perfect_answer_has_no_excess_flips_and_no_delay(streams: Streams) -> 
     assert (row["excess_flips"], row["delay_mean"], row["missed"], row["sure_wrong"]) == (0, 0, 0, 0)
 
 
-def test_ablations_hold_what_they_take_away(streams: Streams) -> None:
-    tuned = compare_filters.tune_all(streams, 3, ["without l", "without u*", "first order", "without eye"])
-    assert tuned["without l"].parameters["b"] == 0
-    assert tuned["without u*"].parameters["c"] == 0
-    assert tuned["without eye"].parameters["eye"] == 0
-    assert tuned["without l"].parameters["u_scale"] == tuned[compare_filters.OURS].parameters["u_scale"]
-    assert tuned["first order"].kind is AttentiveFirstOrder
+def watched(kind: str = "fast", seed: int = 0) -> Watched:
+    loaded = made(kind=kind, seed=seed)
+    return Watched(Frames(loaded.z_static, loaded.z_dyn, loaded.u_star), SECOND_ORDER, of_branches(loaded))
+
+
+def test_ablations_are_our_memory_without_a_part() -> None:
+    one = watched()
+    weights, few = fit_memory.SHARED, change_benchmark.OMEGAS[::8]
+    curves = change_benchmark.our_curves(one, weights, (OURS, *change_benchmark.ABLATIONS))
+    left = {
+        OURS: (one, weights), "without l": (one, replace(weights, b=0.0)),
+        "without f": (one, replace(weights, f=0.0)), "gate instant": (replace(one, kind=INSTANT), weights),
+    }  # fmt: skip
+    for name, (seen, own) in left.items():
+        nll = [seen.nll(seen.answer(own, 1.0, omega_n)) for omega_n in few]
+        np.testing.assert_allclose(curves[name].nll[::8].sum(-1) / one.streams.labels.size, nll, rtol=1e-6)
+    flips = {name: curve.flips for name, curve in curves.items()}
+    assert all((flips[name] != flips[OURS]).any() for name in change_benchmark.ABLATIONS)
 
 
 def test_so_much_damping_is_first_order() -> None:
     """After a step m comes nearer by the same share every frame, which no second order does from rest."""
-    z = np.zeros((1, 30, 2))
-    z[:, 0, 0] = z[:, 1:, 1] = 1.0
-    m, _ = AttentiveFirstOrder(omega_n=40.0, b=0.0, c=0.0, d=0.0, eye=0.0, clip=0.0, pool=0.0).run(z)
-    left = 1 - m[0, 1:, 1]
+    p = np.array([[[0.9, 0.1]] + [[0.2, 0.8]] * 29])
+    plain = fit_memory.SHARED.plain
+    slow = change_benchmark.FIRST_ORDER
+    found = replace(plain, f=0.0).run_logits(np.log(p), slow, 2 * slow * 0.2).probabilities
+    left = 0.8 - found[0, 1:, 1]
     np.testing.assert_allclose(left[1:] / left[:-1], left[1] / left[0], rtol=1e-3)
-    assert 0.5 < left[1] / left[0] < 0.9
+    assert left[1] / left[0] == pytest.approx(np.exp(-0.2), abs=0.01)
 
 
-def test_weights_and_learned_knobs_by_kind(streams: Streams) -> None:
-    tuned = tune(AttentiveMemory, streams, 2, fixed={"u_mean": 0.0, "u_scale": 1.0})
-    found = fit_memory.fit({"mixed": streams, "slow": of_branches(made(kind="slow", seed=1))}, tuned)
-    assert (found.weights.brake, found.weights.t_1, found.weights.t_2, found.weights.t_3) == (1.0, 0.0, 0.0, 0.0)
-    assert 0 <= found.weights.eye <= 0.8
-    labelled = fit_memory._labelled(streams, found.weights)
-    assert fit_memory.later(streams, labelled, found.weights) <= fit_memory.LATER
+def test_weights_and_learned_knobs_by_kind() -> None:
+    one = watched()
+    found = fit_memory.fit({"mixed": [one], "slow": [watched("slow", 1)]})
+    shared = {name: getattr(fit_memory.SHARED, name) for name in ("b", "d", "tau", "eps", "o", "s")}
+    assert {name: getattr(found.weights, name) for name in shared} == shared
+    for name, (low, high) in fit_memory.ANSWER.items():
+        assert low <= getattr(found.weights, name) <= high
+    assert one.nll(one.answer(found.weights)) <= one.nll(one.answer(replace(fit_memory.SHARED, a=found.weights.a)))
+    assert set(found.learned) == {"mixed", "slow"}
     for learned in found.learned.values():
         assert len(learned.surface) == len(fit_memory.ZETAS) * len(fit_memory.OMEGAS)
         assert learned.nll <= min(nll for _, _, nll in learned.surface) + 1e-9
 
 
-def test_the_home_setting_is_calmer_where_a_faster_knob_would_be_later(
-    streams: Streams, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tuned = tune(AttentiveMemory, streams, 2, fixed={"u_mean": 0.0, "u_scale": 1.0})
-    rises = iter((0.0, 1.0, 1.0, 0.0))  # frames: of the first fit, then of the second one's three tries
-    monkeypatch.setattr(fit_memory, "later", lambda *_: next(rises))
-    prompt, calmer = (fit_memory.fit({"mixed": streams}, tuned).weights.a for _ in range(2))
-    assert calmer == pytest.approx(prompt - 2 * fit_memory.LESS)
+def test_the_memory_is_as_calm_as_right_answers_and_delay_allow() -> None:
+    one = watched()
+    a = fit_memory.calmest([one])
+    assert fit_memory._keeps(one, replace(fit_memory.SHARED, a=a))
+    assert not fit_memory._keeps(one, replace(fit_memory.SHARED, a=a - 0.01))
 
 
 def test_a_rival_stands_at_the_delay_that_was_asked_for(streams: Streams) -> None:
@@ -108,16 +123,16 @@ def test_a_rival_stands_at_the_delay_that_was_asked_for(streams: Streams) -> Non
     assert delays[0.8] < delays[4.0]
 
 
-def test_files_are_read_by_kind_and_test_files_refused(tmp_path: Path) -> None:
+def test_files_of_another_split_are_refused(tmp_path: Path) -> None:
     paths = []
     for kind in ("mixed", "slow"):
         about = {"split": "pairs", "kind": kind, "model": "knob-ode-s0"}
         paths.append(tmp_path / f"{kind}.npz")
         branches.save(made(), paths[-1], "float16", about=np.array(json.dumps(about)))
-    found, model = compare_filters.read_by_kind(paths, compare_filters.CHOOSING)
-    assert (list(found), model) == (["mixed", "slow"], "knob-ode-s0")
+    _, about = compare_filters.read(paths, compare_filters.CHOOSING)
+    assert about["model"] == "knob-ode-s0"
     with pytest.raises(ValueError, match="expected test here"):
-        compare_filters.read_by_kind(paths, compare_filters.TESTING)
+        compare_filters.read(paths, compare_filters.TESTING)
 
 
 def test_a_step_that_fails_ends_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,7 +150,8 @@ def test_from_checkpoint_to_tables(tmp_path: Path) -> None:
     checkpoint.save(models.build("knob-ode", width=4), model, {"recipe": {"validation": 2000}})
     work, ship, out = tmp_path / "work", tmp_path / "ship", tmp_path / "out"
     work.mkdir()
-    for seed, (split, sizes) in enumerate((("pairs", change_benchmark.VALIDATION), ("test", change_benchmark.TEST))):
+    for seed, (split, sizes) in enumerate((("pairs", change_benchmark.VALIDATION), ("validation", ("mixed",)),
+                                          ("test", change_benchmark.TEST))):  # fmt: skip
         for kind in sizes:
             about = json.dumps({"split": split, "kind": kind, "model": "knob-ode-s0"})
             path, loaded = work / f"{split}-{kind}-{model.stem}.npz", made(seed=seed)
@@ -145,15 +161,17 @@ def test_from_checkpoint_to_tables(tmp_path: Path) -> None:
         ["choose", str(model), "--work", str(work), "--ship", str(ship), "--evaluations", "1"]
     ) == 0  # fmt: skip
     fitted = ship / model.name
-    assert checkpoint.load(fitted).attentive.brake == 1.0
+    assert checkpoint.load(fitted).attentive.b == fit_memory.SHARED.b
     assert change_benchmark.main(["measure", str(fitted), "--work", str(work), "--out", str(out)]) == 0
     results = Results(out)
     assert set(results["change_filters"]["kind"]) == {"mixed", "fast", "slow"}
-    assert set(results["change_ablations"]["filter"]) == {compare_filters.OURS, *compare_filters.ABLATIONS}
+    assert set(results["change_ablations"]["filter"]) == {OURS, *change_benchmark.ABLATIONS}
     home = results["change_home"].set_index("setting")
-    assert {"without Knob", "attentive memory at home", "CUSUM with reset, same delay"} <= set(home.index)
+    assert {"without Knob", "attentive memory at home", "CUSUM with reset, same delay", "plain memory at home"} <= set(
+        home.index
+    )
     assert home.loc["attentive memory at home", "excess_flips"] < home.loc["without Knob", "excess_flips"]
     text = "\n".join([filters.ablations(results), filters.learned(results), filters.surface(results),
                       *(filters.groups(results, "knob-ode", by) for by in ("corruption", "severity"))])  # fmt: skip
-    for words in ("without u*", "first order", "fog", "fog bank", "fast, every 15", "knob-ode-s0"):
+    for words in ("without l", "first order", "fog", "fog bank", "fast, every 15", "knob-ode-s0"):
         assert words in text

@@ -68,6 +68,14 @@ def test_one_row_for_each_method_seed_corruption_and_severity(done: Path) -> Non
     assert cells.loc[~gated, "dyn_nll"].isna().all()
 
 
+def test_all_that_is_written_lies_in_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny_family.write(tmp_path / "checkpoints")
+    monkeypatch.chdir(tmp_path)
+    assert evaluate.main(["checkpoints/static-s0.safetensors", "--count", "4", "--only", "fog", "--out", "mine"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoints", "mine"]
+    assert (tmp_path / "mine" / "cells.csv").is_file()
+
+
 @pytest.mark.slow
 def test_a_cell_is_what_the_model_says_of_its_pixels(done: Path) -> None:
     images, labels, _ = data.load_sample()

@@ -20,7 +20,7 @@ from train import export
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]  # one export takes ten seconds
 WEIGHTS = Attentive(
-    a=0.3, b=2.0, c=0.7, d=0.5, tau=0.9, eps=0.01, t_0=0.1, t_1=1.0, t_2=0.2, t_3=0.3, u_mean=0.4, u_scale=0.8
+    a=0.3, b=2.0, d=0.5, tau=0.9, eps=0.01, t_0=0.1, f=0.3, o=tuple(np.linspace(-0.3, 0.3, 10)), s=(0.4, -0.2) * 5
 )
 
 

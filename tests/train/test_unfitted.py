@@ -15,7 +15,7 @@ from knob_core.settings import HOME
 from train.outside import unfitted
 from train.outside.unfitted import StreamSet, Tried
 
-SLOW = Attentive(a=-3.0, b=0.0)  # forgets nothing: late at every change
+SLOW = Attentive(a=-3.0, b=0.0, f=0.0)  # forgets nothing: late at every change
 
 
 def made(noise: float, gap: int = 15, streams: int = 8, frames: int = 150, classes: int = 3) -> StreamSet:
@@ -74,9 +74,7 @@ def test_nothing_is_chosen_on_test_pictures(tmp_path: Path) -> None:
         unfitted.own_set(tmp_path / "test-mixed-static-s0.npz")
 
 
-def test_a_file_that_leaves_weights_out_keeps_its_meaning() -> None:
-    """Files of before `brake` and `eye` have neither."""
-    old = {name: value for name, value in UNFITTED.to_dict().items() if name not in ("brake", "eye")}
-    assert Attentive.from_dict(old) == replace(UNFITTED, brake=0.0, eye=0.0)
+def test_weights_that_a_file_leaves_out_are_those_of_a_model_that_nobody_fitted() -> None:
+    assert Attentive.from_dict({"a": -3.0, "b": 0.0}) == replace(UNFITTED, a=-3.0, b=0.0)
     assert HOME.attentive_weights() == UNFITTED and HOME.attentive_weights(SLOW) == SLOW
     assert replace(HOME, weights=SLOW).attentive_weights(UNFITTED) == SLOW

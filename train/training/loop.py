@@ -1,4 +1,4 @@
-"""One stage of training that survives being killed: the same command goes on and ends with the same bits.
+"""One stage of training that survives being killed: the same command goes on, and on a CPU ends with the same bits.
 
 Every batch and every draw follows from (seed, stage, epoch, step), so the state is weights, optimiser and a place.
 """
@@ -97,13 +97,18 @@ def autocast(stage: Stage, device: torch.device) -> torch.autocast:
         raise ValueError(f"precision must be float32 or bfloat16, got {stage.precision!r}")
     if stage.precision == "bfloat16":
         return torch.autocast(device.type, torch.bfloat16)
-    return torch.autocast(device.type, torch.float16, enabled=device.type == "cuda")
+    return torch.autocast(device.type, torch.float16, enabled=has_float16(device))
+
+
+def has_float16(device: torch.device) -> bool:
+    """Whether float16 is what makes this device quick; then the loss is scaled, so that small gradients survive."""
+    return device.type == "cuda"
 
 
 def train(run: Run, progress: Progress) -> None:
     """Go from wherever the saved state is to the end of the stage; `run.model` and `run.history` hold the result."""
     optimizer = make_optimizer(run.stage, run.model)
-    scaler = torch.amp.GradScaler(run.device.type, enabled=run.device.type == "cuda")
+    scaler = torch.amp.GradScaler(run.device.type, enabled=has_float16(run.device))
     steps, horizon = run.loader.steps, run.stage.average_epochs
     average = WeightAverage(max(1, round(horizon * steps))) if horizon else None
     epoch, step, sums = 0, 0, [0.0, 0.0, 0.0]
@@ -113,7 +118,8 @@ def train(run: Run, progress: Progress) -> None:
         if epoch > run.stage.epochs or step >= steps:
             place = f"epoch {epoch}, step {step}, expected at most {run.stage.epochs} and less than {steps}"
             raise saved_state.not_whole(run.state_path, place)
-        scaler.load_state_dict(header["scaler"])
+        if header["scaler"]:  # empty where the state comes from a CPU
+            scaler.load_state_dict(header["scaler"])
     elif not run.history:
         run.history.append({"epoch": 0.0, **run.measure()})
 

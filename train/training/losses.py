@@ -114,7 +114,8 @@ def stream_loss(model: GatedClassifier, batch: Batch, recipe: Recipe, encodings:
     streams, labels = [], []
     for index, generator in enumerate(batch.generators):
         paths = slice(index * chunk, index * chunk + max(1, chunk // frames))  # a chunk begins with its clean images
-        streams.append(_stream(batch.images[paths], frames, generator))
+        with torch.autocast(batch.images.device.type, enabled=False):  # blurs are products: 16 bits would round them
+            streams.append(_stream(batch.images[paths], frames, generator))
         labels.append(batch.labels[paths])
     with torch.no_grad():
         images = torch.cat(streams).contiguous(memory_format=torch.channels_last)

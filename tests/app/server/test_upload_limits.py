@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +14,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from app.server import streamlit_internals, upload_limits
 from app.server.upload_limits import MEGABYTE, MOST, MOST_PER_SESSION, UploadLimits
-from knob_core.uploads import Stopped
 
 ROOM = MOST_PER_SESSION * MEGABYTE
 
@@ -207,13 +205,3 @@ def test_files_are_counted_as_they_come_and_go(monkeypatch: pytest.MonkeyPatch) 
     assert stored() == 6
     manager.remove_session_files("me")
     assert streamlit_internals.stored_upload_bytes() == {}
-
-
-def test_few_uploads_are_read_at_a_time() -> None:
-    with ExitStack() as others:
-        for _ in range(upload_limits.MOST_READ):
-            others.enter_context(upload_limits.turn_to_read(lambda: False))
-        with pytest.raises(Stopped, match="cancelled"), upload_limits.turn_to_read(lambda: True):
-            pass
-    with upload_limits.turn_to_read(lambda: True):
-        pass

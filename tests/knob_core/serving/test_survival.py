@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from knob_core.wrap.command import Command
 from safetensors import safe_open
 from services import ROOT, Process, logits, running
 
@@ -299,18 +298,6 @@ def test_a_snapshot_that_was_put_aside_is_told_to_operators_without_its_folder(t
         told = Service(service.url).about()["problems"]["restore"]
         assert "model is 'logits', expected 'another'" in told and str(tmp_path) not in told
         assert "streams-refused-" in told
-
-
-def test_a_snapshot_of_another_command_is_put_aside(tmp_path: Path) -> None:
-    """What a stream's observer has seen means something else under another command."""
-    snapshots.write(stepped(), tmp_path)
-    arrays, about = snapshots.read(tmp_path / snapshots.NAME)
-    other = Engine(wrap.classifier(command=Command(weights=(3, 3, 3, 3), zeta=0.1, omega_n=2)), name="logits")
-    problem = snapshots.load(other, tmp_path)
-    assert problem is not None and "state was made with the command" in problem and not other.streams
-    del about["command"]  # as older services wrote it
-    snapshots.restore(other, arrays, about)
-    assert len(other.streams) == 3
 
 
 ENTRIES: dict[str, tuple[tuple[Any, ...], str]] = {  # path in the header and JSON of a value that does not belong there
