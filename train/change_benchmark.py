@@ -44,7 +44,7 @@ TEST = {"mixed": 210, "fast": 60, "slow": 60}
 RIVALS = ("ema-logits", "second-order", "one-euro-logits", "hmm", "cusum", "change-point")
 AT_HOME = ("cusum", "change-point", "hmm")  # beside ours at home, at the same delay
 EVALUATIONS = 80
-OMEGAS = tuple(np.geomspace(0.01, 6.0, 24))  # rad/frame: our own sweep
+OMEGAS = tuple(np.geomspace(0.001, 6.0, 30))  # rad/frame: our own sweep
 FIRST_ORDER = 100.0  # so much damping that v has no say, and omega_n larger by twice that
 ABLATIONS = ("without l", "without d", "without f", "gate instant", "first order")
 

@@ -32,14 +32,14 @@ from train import commands
 from train.compare_filters import CHOOSING, checked_about
 
 CHOSEN_ON = "mixed"  # kind of stream
-SHARED = Attentive(a=0.0, b=3.0, d=2.5, tau=1.0, eps=0.005, t_0=0.0, f=0.3)
+SHARED = Attentive(a=0.0, b=2.0, d=2.5, tau=1.0, eps=0.005, t_0=0.0, f=0.3)
 CALM, ALERT = -10.0, 2.0  # where a is looked for
-LOST, WORST = 0.03, 0.05  # right answers that the worst streams may lose at home, and how many are the worst
+LOST, WORST = 0.02, 0.05  # right answers that the worst streams may lose at home, and how many are the worst
 PROMPT = 1.5  # frames of mean delay at home
 ANSWER = {"t_0": (-1.0, 1.0), "f": (0.0, 0.8)}
 KNOBS = {"zeta": (0.2, 3.0), "omega_n": (0.02, 3.0)}
-ZETAS = tuple(np.geomspace(0.2, 3.0, 9))
-OMEGAS = tuple(np.geomspace(0.05, 3.0, 13))  # rad/frame
+ZETAS = tuple(np.geomspace(0.2, 3.0, 5))
+OMEGAS = tuple(np.geomspace(0.05, 3.0, 10))  # rad/frame
 
 
 @dataclass(frozen=True)
