@@ -88,7 +88,7 @@ def watch(own: LiveController) -> None:
     choices(own)
     if watched.operator:
         endpoint = session.endpoint(COMPONENT)
-        endpoint.reply, endpoint.asks = own.update, watched.service.url
+        endpoint.reply, endpoint.asks = own.update, True
         live_component.mount(endpoint, session.reported(COMPONENT), own.constants(), key=COMPONENT)
     else:
         st.caption("Watching only: turning the knobs takes the operator's token.")
