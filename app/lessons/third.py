@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, THIRD, ZETA
 from app.lessons.lowpass import db
 from knob_core.third_order import ThirdOrder
@@ -83,60 +82,9 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="third",
-        title="Would a third order help?",
-        short="Third order",
-        minutes=12,
-        aim="say against which disturbance a gate of higher order helps, and against which it does not.",
-        idea=(
-            "From first order (an EMA) to second order (our gate) trembling was halved at the same lag. The paper "
-            "leaves open whether more would help. Try it: before the gate stands one more low-pass, a third pole at r "
-            "times ωₙ. At r = 20 it is too quick to matter, and you have the second-order gate; near r = 1 it counts "
-            "as much as the other two."
-        ),
-        equation=r"H_3(z) = H(z)\,\frac{\alpha}{1 - (1-\alpha)\,z^{-1}}, \qquad \alpha = 1 - e^{-r\,\omega_n}",
-        plain="H₃(z) = H(z) · α / (1 − (1 − α) z⁻¹), α = 1 − exp(−r ωₙ)",
-        units=(
-            "ωₙ in rad/frame, r in units of ωₙ; lag in frames until 63 % of the way; gain in dB: −40 dB is a "
-            "hundredth. Beyond its poles H₃ falls by 60 dB a decade, H by 40."
-        ),
-        validity=(
-            "All curves are the sampled gate's own; with r = 1 it is the gate of the method Third order. However the "
-            "knobs are turned, the lag's way to go and the spring's swing together never grow. It overshoots "
-            "differently than ζ alone says; the words beside the dials speak of the second-order part."
-        ),
-        prediction=Prediction(
-            "At the same lag, against noise that is new in every frame: how much less does the best third-order gate "
-            "tremble than the best second-order one?",
-            right=2,
-            choices=("half as much", "a quarter less", "about the same"),
-            why=(
-                "Measured on the streams of the fog bank, at lags from 3 to 8 frames, the two are within 7 % of each "
-                "other, now this one ahead, now that; from first to second order it was half. Against one flicker far "
-                "above ωₙ, as here, the third order gains 9 to 15 dB."
-            ),
-        ),
-        task=(
-            f"A lamp flickers once in {n.flicker:g} frames. Bring it down to {db(n.level)} with a lag of at most "
-            f"{n.lag} frames and at most {OVERSHOOT:.0f} % overshoot. Try with r = 20 first: it cannot be done. Then "
-            "bring the third pole in."
-        ),
-        hints=(
-            "With r = 20, turn ωₙ until the lag is just allowed; note the level of the flicker.",
-            "Turn r to 1: the flicker falls, and the lag grows. Turn ωₙ up until the lag is allowed again.",
-            f"Near ζ = 0.55, r = 1 and ωₙ = {2.48 / n.lag:.3g} all three are met; ζ is for the overshoot.",
-        ),
-        meaning=(
-            "A higher order is worth its cost against a known, fast flicker. Against random noise it brings nothing "
-            "that the second order does not have; what helps there is to know when to listen, as attentive memory does."
-        ),
-        knobs=(THIRD, ZETA, OMEGA_N),
-        start={"third": 20.0, "zeta": 0.7, "omega_n": 0.4},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+def words(n: Numbers) -> dict[str, object]:
+    return {"answer": 2.48 / n.lag, "overshoot": OVERSHOOT, "level_words": db(n.level)}
 
 
-FAMILY = Family("third", VARIANTS, build)
+START = {"third": 20.0, "zeta": 0.7, "omega_n": 0.4}
+FAMILY = Family("third", VARIANTS, (THIRD, ZETA, OMEGA_N), START, goals, figures, words)

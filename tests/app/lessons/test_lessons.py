@@ -17,9 +17,10 @@ from app.figures.packed import unpack
 from app.lessons import FAMILIES, Lesson, change_streams, course, critical, fogbank, glossary, pumping, ring
 from app.lessons import rivals as rivals_lesson
 from app.lessons import third as third_lesson
-from app.lessons.lesson import Family, Prediction
+from app.lessons.lesson import Family
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
 from app.lessons.model_answers import MODEL_ANSWERS, model_answer
+from app.lessons.prose import Prediction
 from knob_core import assets, gate, theory
 from knob_core.palette import PALETTES
 from knob_core.rivals import Bare, SecondOrder
