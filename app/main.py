@@ -11,7 +11,8 @@ if str(HERE.parent) not in sys.path:  # `streamlit run` puts app/ on the path, n
 
 import streamlit as st  # noqa: E402
 
-from app.server.streamlit_internals import is_page_visit, mend_uploaders  # noqa: E402
+from app.console import session  # noqa: E402
+from app.server.streamlit_compat import is_page_visit, mend_uploaders  # noqa: E402
 
 PAGES = {  # file in app_pages, title; the first is the one that opens
     "console": "Console",
@@ -39,7 +40,8 @@ def visit() -> None:
     page = st.navigation(pages, position="hidden" if alone else "top")
     icon = str(HERE / "static" / "icon.svg")
     st.set_page_config(page_title=f"{page.title} · Knob", page_icon=icon, layout="wide")
-    page.run()
+    with session.downloads().script_run():
+        page.run()
 
 
 if is_page_visit():
@@ -47,33 +49,11 @@ if is_page_visit():
 else:
     import pandas  # noqa: F401  (the slowest imports of all: before the first visit, not in it)
     import scipy.signal  # noqa: F401
-    from starlette.middleware import Middleware
 
     from app.console import display  # noqa: F401
-    from app.server import (
-        download_turns,
-        drag_endpoint,
-        freed_memory,
-        garbage_collector,
-        housekeeping,
-        script_turns,
-        warm_up,
-    )
-    from app.server.page_messages import PageMessages
-    from app.server.streamlit_internals import check_origins, keep_downloads, share_uploads
-    from app.server.upload_limits import UploadLimits
+    from app.server import downloads, drag_endpoint, garbage_collector
+    from app.server.lifespan import lifespan
 
-    freed_memory.keep_little()
-    check_origins()
-    keep_downloads()
-    share_uploads()
-    download_turns.use()
-    script_turns.use()
-    app = st.App(
-        __file__,
-        lifespan=housekeeping.lifespan,
-        routes=[drag_endpoint.route(st.get_option("server.baseUrlPath"))],
-        middleware=[Middleware(PageMessages), Middleware(UploadLimits)],
-    )
+    base = st.get_option("server.baseUrlPath")
+    app = st.App(__file__, lifespan=lifespan, routes=[drag_endpoint.route(base), downloads.route(base)])
     garbage_collector.freeze()  # before the first session
-    warm_up.start()

@@ -21,9 +21,9 @@ from knob_core.data import MEAN, STD
 from knob_core.gates import Gate
 from knob_core.memories import Attentive
 
-# One step from rest, as the tables of the paper, in the own form of a model and in the literal one (`knob_core.gates`);
-# and the gate of a stream that has come to rest.
-MODES = ("reset", "literal", "settled")
+# One step from rest, as in the paper; and the gate of a stream that has come to rest, which for a model with a
+# `reset_reference` is also Reset Mode in its normalised form at the trained knobs (`knob_core.gates`).
+MODES = ("reset", "settled")
 HOME_ZETA, HOME_OMEGA_N = 0.7, 0.4  # the knobs before training
 STATIC_READS = ("features", "stages")  # what a gated model's static branch reads; the paper's is the first
 STAGE_CHANNELS = 14  # mean and spread of every channel of stages 1 to 3, in widths: 2 (1 + 2 + 4)
@@ -215,7 +215,7 @@ class GatedClassifier(nn.Module):
         return methods.get(self.method).gate.normalised(self.reset_reference)
 
     def normalise_reset(self) -> None:
-        """From now on Reset Mode is normalised at the knobs as they stand."""
+        """From now on a stream's Reset Mode is normalised at the knobs as they stand."""
         if self.dynamics.inertia:
             with torch.no_grad():
                 self.reset_reference = float(self.dynamics.kappa(*self.knob_values))
@@ -245,8 +245,8 @@ class GatedClassifier(nn.Module):
     def gate(self, u_star: Tensor, mode: str = "reset") -> Tensor:
         """g (N,) of independent samples. A stream's gate: `stream_gate`."""
         _check_mode(mode)
-        dynamics = self.dynamics if mode != "settled" else self.dynamics.without_inertia
-        return (dynamics.normalised(None) if mode == "literal" else dynamics).reset_g(u_star, *self.knob_values)
+        dynamics = self.dynamics.normalised(None) if mode == "reset" else self.dynamics.without_inertia
+        return dynamics.reset_g(u_star, *self.knob_values)
 
     def stream_gate(self, u_star: Tensor) -> Tensor:
         """g (..., T) in Continuous Mode from rest, with gradient to the knobs."""

@@ -28,7 +28,7 @@ ROUNDS = {16: 300, 64: 120}
 WARM_UP = 10  # rounds
 
 
-def parameters(model: models.GatedClassifier) -> int:
+def parameters(model: torch.nn.Module) -> int:
     return sum(p.numel() for p in model.parameters())
 
 

@@ -1,7 +1,7 @@
 """Flip probability on perturbation sequences, as CIFAR-10-P measures it: `python -m train.flips [CHECKPOINT ...]`.
 
-The bare networks: every frame by itself, in Reset Mode, no memory. Writes assets/results/flips.csv, one row for each
-model and perturbation, with its error over pictures. 10,000 pictures are 2.9 million frames an encoder, at a
+The bare networks: every frame by itself, through the settled gate, no memory. Writes assets/results/flips.csv, one row
+for each model and perturbation, with its error over pictures. 10,000 pictures are 2.9 million frames an encoder, at a
 millisecond each on one thread of width 16.
 """
 
@@ -40,7 +40,7 @@ def measure(members: Sequence[Member], images: Images, first: int = 0, seed: int
             frames = perturbations.perturb(part, name, noise)  # (N, T, 3, 32, 32)
             outputs = branch_outputs.compute(members, frames.flatten(0, 1))
             for member in members:
-                answers = cell_metrics.logits(member, outputs[member.branches])["fused"].argmax(1)
+                answers = cell_metrics.says(member, outputs[member.branches]).argmax(1)
                 flips = perturbations.flips(answers.reshape(frames.shape[:2]), name)
                 found.setdefault((member.name, name), []).append(flips)
     rows = []

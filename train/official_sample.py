@@ -72,7 +72,7 @@ def compare(
 
 def _score(member: Member, images: Images, labels: Labels) -> picture_scores.CellScores:
     branches = branch_outputs.compute([member], images)[member.branches]
-    return picture_scores.score(cell_metrics.logits(member, branches)["fused"], labels)
+    return picture_scores.score(cell_metrics.says(member, branches), labels)
 
 
 def verdict(rows: Sequence[dict[str, Any]]) -> str:

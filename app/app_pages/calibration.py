@@ -17,8 +17,8 @@ from app.console import session
 from app.console.problem_notes import problem_notes
 from app.console.stream_choice import CORRUPTION_NAMES, CORRUPTIONS
 from app.results import result_files
-from app.server.streamlit_internals import component_value
 from app.widgets import page_layout
+from app.widgets.browser_component import component_value
 from app.widgets.untrusted import fault_words
 from knob_core import methods
 

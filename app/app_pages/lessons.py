@@ -16,8 +16,8 @@ from app.lessons import FAMILIES, Lesson, assignment, glossary, printable_summar
 from app.lessons import summary_code as codes
 from app.lessons.assignment import Assignment
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
-from app.server.streamlit_internals import AfterRun, component_value
 from app.widgets import page_layout
+from app.widgets.browser_component import component_value
 from app.widgets.controls import lesson_knobs
 from app.widgets.figure_sheet import sheet
 from app.widgets.untrusted import escape_markdown
@@ -253,16 +253,13 @@ def summary() -> None:
             icon=":material/undo:",
         )
     key = class_key()
-    page.download_button(
-        "Printable summary",
-        AfterRun(lambda: printable_summary.made(own, datetime.now(UTC).date(), key)),
-        "knob-lessons.html",
-        "text/html",
-        key="summary",
-        on_click="ignore",
-        help="What you did, with its numbers, for the printer or for your teacher",
-        width="stretch",
-    )
+    with page:
+        session.downloads().link(
+            "Printable summary",
+            "knob-lessons.html",
+            lambda: printable_summary.made(own, datetime.now(UTC).date(), key),
+            "What you did, with its numbers, for the printer or for your teacher",
+        )
     st.caption(
         f"{len(own.done)} of {len(ORDER)} done. The address of this page holds your progress: save it as a "
         "bookmark to go on later. The dials' positions in it are checked again when it is opened."

@@ -12,7 +12,7 @@ from app.console import session
 from app.console.problem_notes import problem_notes
 from app.live import live_component, live_display, service_address
 from app.live.live_controller import LiveController
-from app.live.watched_service import MOST_BYTES, WatchedService
+from app.live.watched_service import WatchedService
 from app.widgets import figure_sheet, page_layout
 from app.widgets.untrusted import escape_markdown
 from knob_core.client.service import Service
@@ -41,8 +41,6 @@ def attach() -> None:
             service_address.checked(st.session_state["live_address"]),
             st.session_state["live_token"].strip(),
             TIMEOUT,
-            deadline=TIMEOUT,
-            most=MOST_BYTES,
         )
     except ValueError as error:
         st.session_state["live_problem"] = str(error)
@@ -88,7 +86,7 @@ def watch(own: LiveController) -> None:
     choices(own)
     if watched.operator:
         endpoint = session.endpoint(COMPONENT)
-        endpoint.reply, endpoint.asks = own.update, watched.service.url
+        endpoint.reply, endpoint.asks = own.update, True
         live_component.mount(endpoint, session.reported(COMPONENT), own.constants(), key=COMPONENT)
     else:
         st.caption("Watching only: turning the knobs takes the operator's token.")

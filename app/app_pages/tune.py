@@ -8,14 +8,14 @@ import streamlit as st
 
 from app.console import session
 from app.console.problem_notes import problem_notes
-from app.server.background_jobs import Busy, Job
-from app.server.streamlit_internals import component_value
+from app.server.background_jobs import Job
 from app.tune import stream_sets, tune_display
 from app.tune.answer import Answer
 from app.tune.map_job import JOBS, Charted, MapRequest, request
 from app.tune.stream_sets import SEVERAL
 from app.tune.tune_display import measure_words
 from app.widgets import figure_sheet, page_layout
+from app.widgets.browser_component import component_value
 from app.widgets.untrusted import escape_markdown, fault_words
 from knob_core import goals as goals_
 from knob_core.goals import Goals
@@ -185,11 +185,7 @@ def page() -> None:
     JOBS.leave(who, wanted)
     job = JOBS.known(wanted)
     if job is None or not (job.over and st.session_state.get("tune_cancelled") == wanted):
-        try:
-            job = JOBS.of(wanted, who)  # also one that runs: it is stopped when nobody wants it who asked for it here
-        except Busy as error:
-            st.warning(fault_words(error))
-            return
+        job = JOBS.of(wanted, who)  # also one that runs: it is stopped when nobody wants it who asked for it here
     st.session_state["tune_job"] = job  # a map of one's own stream is kept by the session alone
     if job.error:
         st.warning(fault_words(job.error))

@@ -14,9 +14,8 @@ from app.console.console_controller import ConsoleController
 from app.console.console_state import FRAME_RATES, ConsoleState
 from app.console.export_buttons import export_buttons, record_turns
 from app.console.problem_notes import problem_notes
-from app.server import upload_limits
-from app.server.background_jobs import Busy, Job
-from app.server.streamlit_internals import are_given_up, forget_downloads, remove_uploads
+from app.server.background_jobs import Job
+from app.server.streamlit_compat import are_given_up, remove_uploads
 from app.tune import map_job
 from app.widgets import page_layout
 from app.widgets.untrusted import clamp, escape_markdown, fault_words
@@ -28,7 +27,7 @@ from knob_core.uploads import read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
 from knob_core.wrap.fitting import Fit
 
-MOST_MB = 50  # .streamlit/config.toml has the same: more never reaches us
+MOST_MB = 50  # app/.streamlit/config.toml has the same: more never reaches us
 LOGITS = ["npz", "npy", "csv", "parquet"]
 PICTURES = ["zip", *(kind.removeprefix(".") for kind in KINDS), "csv"]
 FORMATS = """
@@ -43,11 +42,11 @@ A label is a class's name or its place, counted from 0; where classes are called
 or PNG; or a short video (MP4, MOV, AVI, MKV, WebM or MPEG, up to 3,000 frames). A `labels.csv` with lines `file,label`
 may lie beside them, or, for single frames of a video, `frame,label` with that heading and frames from 0 on.
 
-**Limits**: LIMITS.
+**Limit**: 50 MB a file.
 
 Your files stay in the server's memory until you press *Forget this stream*, or until some minutes after you close the
 page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
-""".replace("LIMITS", upload_limits.words(MOST_MB))
+"""
 OF_THE_STREAM = (  # what the session keeps that is, or holds, the visitor's stream
     "own_stream", "own_notes", "own_found", "own_seen", "own_problem", "own_controller", "own_console_endpoint",
     "tune_job", "tune_charted", "tune_found",
@@ -163,7 +162,7 @@ def forget() -> None:
     """Remove the visitor's files, and all that was made of them, from memory."""
     remove_uploads(st.session_state.pop("own_listed", set()))
     map_job.JOBS.leave(session.session_id())
-    forget_downloads()
+    session.downloads().forget()
     state = own_controller().state
     with state.lock:
         state.change_stream()
@@ -184,11 +183,7 @@ def tune(stream: UploadedStream) -> None:
     help = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
     if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=help, width="stretch"):
         return
-    try:
-        job = wait_for(FitRequest(session.session_id(), stream.id, float(most), uploaded))
-    except Busy as error:
-        st.warning(fault_words(error))
-        return
+    job = wait_for(FitRequest(session.session_id(), stream.id, float(most), uploaded))
     if job.result is None:
         st.warning(f"Nothing was fitted: {fault_words(job.error or 'the fit was stopped')}")
         return
@@ -252,7 +247,7 @@ def fitted_weights() -> None:
 
 def export(stream: UploadedStream) -> None:
     """Setting, data and figures as files, and the lines that run the setting."""
-    export_buttons(own_controller().state, stream, "own")
+    export_buttons(own_controller().state, stream)
     record_turns(own_controller().state, session.console_states(), stream, "own")
     uploaded = stream.uploaded
     if uploaded is None:

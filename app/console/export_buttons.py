@@ -6,32 +6,30 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.console import display_export
+from app.console import display_export, session
 from app.console.console_state import ConsoleState
 from app.console.shown_stream import ShownStream
 from app.console.turn_log import MOST, TurnLog
 from knob_core import settings as settings_file
 
 
-def export_buttons(state: ConsoleState, stream: ShownStream, key: str) -> None:
-    """Each file is made when its button is pressed, outside any session: it gets state and stream now."""
+def export_buttons(state: ConsoleState, stream: ShownStream) -> None:
+    """Each file is made when its link is pressed, outside any script: it gets state and stream now."""
     theme = st.context.theme.type or "light"
     files = (
-        ("Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml", "application/toml",
+        ("Settings file", lambda: settings_file.to_toml(state.settings), "knob.toml",
          "Where the knobs stand, with temperature and goals; the runtime loads it"),
-        ("Data (CSV)", lambda: display_export.csv_text(state, stream), "knob.csv", "text/csv",
+        ("Data (CSV)", lambda: display_export.csv_text(state, stream), "knob.csv",
          "One row a frame of what the scope shows"),
-        ("Compared settings (CSV)", lambda: display_export.compared_csv(state, stream), "knob-compared.csv", "text/csv",
+        ("Compared settings (CSV)", lambda: display_export.compared_csv(state, stream), "knob-compared.csv",
          "The present setting, none, and every pin, with all measures"),
-        ("Figures (HTML)", lambda: display_export.html_text(state, stream, theme), "knob.html", "text/html",
+        ("Figures (HTML)", lambda: display_export.html_text(state, stream, theme), "knob.html",
          "Read-outs, scope and panel, with zoom and hover, in one file"),
     )  # fmt: skip
     columns = [column for _ in files[::2] for column in st.columns(2)]
-    for column, (label, data, name, mime, help) in zip(columns, files, strict=True):
+    for column, (label, make, name, help) in zip(columns, files, strict=True):
         with column:
-            st.download_button(
-                label, data, name, mime, on_click="ignore", width="stretch", help=help, key=f"{key}_{name}"
-            )
+            session.downloads().link(label, name, make, help)
 
 
 def record_turns(state: ConsoleState, others: Sequence[ConsoleState], stream: ShownStream, key: str) -> None:
@@ -47,10 +45,8 @@ def record_turns(state: ConsoleState, others: Sequence[ConsoleState], stream: Sh
         return
     if log.full:
         st.caption(f"The log is full: it has its {MOST:,} rows, and later turns are not in it.")
-    st.download_button(
-        "Turns (CSV)", log.csv_text, "knob-turns.csv", "text/csv", on_click="ignore", width="stretch",
-        key=f"{key}_turns", help="The recorded turns; `knob replay-turns` computes their figures anew",
-    )  # fmt: skip
+    help = "The recorded turns; knob replay-turns computes their figures anew"
+    session.downloads().link("Turns (CSV)", "knob-turns.csv", log.csv_text, help)
     if not log.on:
         help = "Throw the recorded turns away; the next recording begins anew"
         st.button("Forget these turns", on_click=_forget, args=((state, *others),), key=f"{key}_forget", help=help)

@@ -6,6 +6,7 @@ The two knobs' values live here for every page: `console_state()` is the same ob
 from __future__ import annotations
 
 import secrets
+import threading
 from typing import Any
 
 import streamlit as st
@@ -14,8 +15,9 @@ from app.console import link, stream_sources
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState
 from app.console.stream_choice import StreamChoice
-from app.server.drag_endpoint import FIELDS, AnswerLock, DragEndpoint
-from app.server.streamlit_internals import component_value
+from app.server.downloads import Downloads
+from app.server.drag_endpoint import FIELDS, DragEndpoint
+from app.widgets.browser_component import component_value
 
 # link parameters of other pages: each reads and checks its own
 OTHER_PAGES = ("lesson", "lessons", "student", "name", "dials", "hide", "cells")
@@ -102,8 +104,15 @@ def session_id() -> str:
 
 
 def endpoint(key: str) -> DragEndpoint:
-    """This session's drag endpoint for a component; all of a session take turns."""
+    """This session's drag endpoint for a component; one answer of a session is made at a time."""
     name = f"{key}_endpoint"
     if name not in st.session_state:
-        st.session_state[name] = DragEndpoint(st.session_state.setdefault("answer_lock", AnswerLock()))
+        st.session_state[name] = DragEndpoint(st.session_state.setdefault("answer_lock", threading.Lock()))
     return st.session_state[name]
+
+
+def downloads() -> Downloads:
+    """The files that this session's pages offer."""
+    if "downloads" not in st.session_state:
+        st.session_state["downloads"] = Downloads()
+    return st.session_state["downloads"]

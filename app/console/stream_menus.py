@@ -250,7 +250,7 @@ def _export(stream: ShownStream | None) -> None:
     held = "the whole setting" if link.fits(session.choice()) else LINK_WITHOUT_LIST
     st.caption(f"The address bar holds {held}. “link” above the scope copies it, “PNG” saves the picture.")
     if stream is not None:
-        export_buttons(state, stream, "export")
+        export_buttons(state, stream)
         record_turns(state, session.console_states(), stream, "export")
     upload = st.file_uploader(
         "Load a settings file",

@@ -17,7 +17,8 @@ from app.lessons import (
     speed,
     third,
 )
-from app.lessons.lesson import Family, Goal, Lesson, Prediction
+from app.lessons.lesson import Family, Goal, Lesson
+from app.lessons.prose import Prediction
 
 __all__ = ["FAMILIES", "Goal", "Lesson", "Prediction", "course"]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import FRAME_RATE, OMEGA_N, ZETA
 from knob_core import gate, theory
 
@@ -79,58 +78,9 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    example = n.lamp + 2
-    return Lesson(
-        id="aliasing",
-        title="Aliasing and frames per second",
-        short="Aliasing",
-        minutes=6,
-        aim="say which flicker a camera cannot see as it is, and what it sees instead.",
-        idea=(
-            "A camera sees the world in glimpses. What flickers faster than half its frame rate is not seen as quick: "
-            "it comes back disguised as something slow, like the wheels that turn backwards in a film. The disguise is "
-            "called an **alias**. The gate gets frames only; it cannot know, and follows the alias."
-        ),
-        equation=(
-            r"f_{\text{seen}} = \left| f - k \cdot \mathrm{fps} \right|, \quad "
-            r"k = \operatorname{round}(f/\mathrm{fps})"
-        ),
-        plain="f seen = |f − k · fps|, k = round(f / fps)",
-        units=(
-            "Only what is slower than fps / 2 is seen as it is. f is in Hz (cycles per second), fps in frames per "
-            "second; divided by fps, Hz become cycles/frame, which is all that the gate knows."
-        ),
-        validity=(
-            "Exact for a camera whose glimpses are short. A real one has an exposure time, which blurs and weakens "
-            "what flickers faster than that; it does not change the frequency that is seen."
-        ),
-        prediction=Prediction(
-            f"A lamp flickers at {n.lamp:g} Hz, a camera takes {example:g} frames a second. At how many Hz does the "
-            "lamp seem to flicker?",
-            right=seen(n, example),
-            unit="Hz",
-            within=0.05,
-            why=f"k is 1, so |{n.lamp:g} − {example:g}| = {seen(n, example):g} Hz.",
-        ),
-        task=(
-            f"Leave the gate alone and turn the camera's frame rate until the {n.lamp:g} Hz lamp looks like something "
-            "slower than 1 Hz, which the gate then follows."
-        ),
-        hints=(
-            "The dots are all that the gate sees. When do they form a slow wave?",
-            "Frame rates near the lamp's own frequency, or a half or a third of it, make it look slow.",
-            "Exactly at the lamp's frequency it stands still, which does not count: go a little to the side.",
-        ),
-        meaning=(
-            "No knob of the gate can undo this: an alias at 0.5 Hz is a 0.5 Hz signal. Choose the frame rate, or blur "
-            "in time, before the model sees the frames."
-        ),
-        knobs=(FRAME_RATE, ZETA, OMEGA_N),
-        start={"frame_rate": 30.0, "zeta": 0.7, "omega_n": 0.4},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+def words(n: Numbers) -> dict[str, object]:
+    return {"example": n.lamp + 2, "alias": seen(n, n.lamp + 2)}
 
 
-FAMILY = Family("aliasing", VARIANTS, build)
+START = {"frame_rate": 30.0, "zeta": 0.7, "omega_n": 0.4}
+FAMILY = Family("aliasing", VARIANTS, (FRAME_RATE, ZETA, OMEGA_N), START, goals, figures, words)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
@@ -82,53 +81,4 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="critical",
-        title="Find critical damping",
-        short="Critical",
-        minutes=8,
-        aim="find the quickest movement that does not overshoot, and say what its poles do there.",
-        idea=(
-            "Too little damping, and the gate overshoots; too much, and it creeps. Exactly between the two lies "
-            "critical damping: the quickest way to the target that never passes it. A **pole** is a number that says "
-            "how a movement dies away: its real part how fast, its imaginary part how fast it swings. Below critical "
-            "damping the two poles are a pair that swings; at critical damping they meet in one point."
-        ),
-        equation=(
-            r"s_{1,2} = \omega_n\left(-\zeta \pm \sqrt{\zeta^2 - 1}\right), \qquad \zeta = 1:\; s_1 = s_2 = -\omega_n"
-        ),
-        plain="s₁,₂ = ωₙ (−ζ ± √(ζ² − 1));  at ζ = 1 both are −ωₙ",
-        units="ζ has no unit; ωₙ and the poles s are in radians per frame; 1/ωₙ is a time in frames.",
-        validity=(
-            "The poles are those of the spring without gaps, and overshoot and time are measured on it too: sampled "
-            "once a frame, a small overshoot can hide between two frames. Elsewhere in Knob, ζ within 0.05 of 1 "
-            "counts as critical, since an overshoot of 0.007 % is seen by nobody; here it has to be below 0.01 %."
-        ),
-        prediction=Prediction(
-            "Of all gates that never overshoot, which one is the quickest?",
-            right=1,
-            choices=("one with ζ far above 1", "the one with ζ = 1", "one with ζ = 0.5"),
-            why="Below ζ = 1 a gate is quicker still, but it passes its target; above it, one of the poles slows down.",
-        ),
-        task=(
-            "Turn ζ until there is no overshoot and the gate is still as quick as that allows; turn ωₙ until it is "
-            f"there (98 %) after about {n.frames:.0f} frames."
-        ),
-        hints=(
-            "Start with ζ: watch the two crosses in the right figure. Where do they meet?",
-            "Now ωₙ: twice the ωₙ is half the time. Shift makes arrow keys and drags fine; or type a number.",
-            "At critical damping 98 % are made when ωₙ times the frames is about 5.8.",
-        ),
-        meaning=(
-            "Critical damping is the preset for an operator who wants the model to react to fog at once, and never to "
-            "over-react."
-        ),
-        knobs=(ZETA, OMEGA_N),
-        start={"zeta": 0.3, "omega_n": 0.8},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
-
-
-FAMILY = Family("critical", VARIANTS, build)
+FAMILY = Family("critical", VARIANTS, (ZETA, OMEGA_N), {"zeta": 0.3, "omega_n": 0.8}, goals, figures)

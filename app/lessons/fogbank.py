@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import gate
 from knob_core.measures import stability
@@ -90,56 +90,8 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="fogbank",
-        title="Filter the noise, keep the fog bank",
-        short="Fog bank",
-        minutes=10,
-        aim="trade calm against lag, and name the price of each.",
-        idea=(
-            "The command trembles with every noisy frame; then a real fog bank comes and stays for seventy frames. "
-            "Frame by frame, nobody can tell the one from the other. A gate with inertia can: what lasts gets through, "
-            "what does not is smoothed away. Too much inertia, and it sleeps through the fog."
-        ),
-        equation=(
-            r"\text{trembling} \propto \omega_n^{3/2}, \qquad "
-            r"\text{lag} \approx \frac{2\,\zeta}{\omega_n}\ \text{frames}"
-        ),
-        plain="trembling ∝ ωₙ^(3/2), lag ≈ 2 ζ / ωₙ frames",
-        units=(
-            "The gate g is between 0 (robust branch) and 1 (sharp branch); lag is in frames until 63 % of the way; "
-            "trembling is the mean change from frame to frame."
-        ),
-        validity=(
-            "Both are rules of thumb for ωₙ below 1 and ζ from 0.5 to 2, and for noise that is new in every frame. The "
-            "cards show what is measured on these 200 frames, of which one noise is drawn once: another would move "
-            "them by a few percent."
-        ),
-        prediction=Prediction(
-            "You halve ωₙ. By the rules of thumb beside, the lag doubles. What happens to the trembling?",
-            right=1,
-            choices=("it stays as it is", "it falls to about a third", "it falls to about a half"),
-            why="It goes with ωₙ to the power 3/2, and 0.5 to that power is 0.35: calm is bought at a good price.",
-        ),
-        task=(
-            f"Turn both knobs until the gate trembles at most {100 * n.calmer:g} % of what it would without inertia, "
-            f"and still notices the fog bank within {n.lag:g} frames."
-        ),
-        hints=(
-            "Turn ωₙ down until the trembling is low enough. Is it still in time?",
-            "Late, but calm: turn ζ down a little, which makes the gate quicker. Below 0.5 it begins to ring.",
-            "Good places are near ζ = 0.65; then find ωₙ with fine steps (Shift).",
-        ),
-        meaning=(
-            "This is the operator's bargain: every turn towards calm costs frames. The console shows both numbers "
-            "while you turn."
-        ),
-        knobs=(ZETA, OMEGA_N),
-        start={"zeta": 0.7, "omega_n": 2.5},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+def words(n: Numbers) -> dict[str, object]:
+    return {"percent": 100 * n.calmer}
 
 
-FAMILY = Family("fogbank", VARIANTS, build)
+FAMILY = Family("fogbank", VARIANTS, (ZETA, OMEGA_N), {"zeta": 0.7, "omega_n": 2.5}, goals, figures, words)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import gate, theory
 
@@ -82,55 +81,8 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="lowpass",
-        title="Why a low ωₙ is a low-pass filter",
-        short="Low-pass",
-        minutes=8,
-        aim="place the border between what a gate follows and what it ignores.",
-        idea=(
-            "A heavy mass follows a slow hand and ignores a trembling one. So the gate follows what changes slowly "
-            "(fog, dusk) and ignores what changes with every frame (noise, flicker). Where the border lies is what ωₙ "
-            "decides."
-        ),
-        equation=(
-            r"|H(\omega)| = \frac{1}{\sqrt{\left(1 - r^2\right)^2 + (2\,\zeta\, r)^2}}, \qquad r = \omega/\omega_n"
-        ),
-        plain="|H| = 1 / √((1 − r²)² + (2 ζ r)²), r = ω / ωₙ",
-        units=(
-            "Frequencies are in cycles/frame (times 2π: rad/frame); gain is in dB: 0 dB passes whole, −20 dB is a "
-            "tenth. Beyond ωₙ it falls by 40 dB a decade."
-        ),
-        validity=(
-            "The formula is that of the spring without gaps and good to 1 dB below 0.08 cycles/frame. The curve drawn "
-            "is the sampled gate's own: it ends at 0.5 cycles/frame, the fastest that frames can show, and near that "
-            "end it is up to some dB away from the formula."
-        ),
-        prediction=Prediction(
-            "Far above ωₙ, a flicker of twice the frequency comes through how many times weaker?",
-            right=2,
-            choices=("as strong as before", "2 times weaker", "4 times weaker"),
-            why="Gain falls with the square of the frequency, so twice as fast is a quarter: 12 dB, or 40 dB a decade.",
-        ),
-        task=(
-            f"Turn ωₙ down until the flicker (a cycle every {n.flicker:g} frames) is cut to a tenth, while the drift "
-            f"(a cycle in {n.drift:g} frames) still passes whole."
-        ),
-        hints=(
-            "Watch the left figure: the curve must pass above the first shaded bar and below the second.",
-            "If drift is amplified, ζ is too low; if it is lost, ωₙ is too low.",
-            f"Try ωₙ near {2 * np.pi * np.sqrt(n.freq.prod()):.2g} rad/frame, the geometric middle of the two.",
-        ),
-        meaning=(
-            "A moving average (an EMA) falls by 20 dB a decade, this gate by 40: for the same lag it keeps more of the "
-            "fog and less of the flicker."
-        ),
-        knobs=(ZETA, OMEGA_N),
-        start={"zeta": 0.7, "omega_n": 2.5},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+def words(n: Numbers) -> dict[str, object]:
+    return {"middle": 2 * np.pi * np.sqrt(n.freq.prod())}
 
 
-FAMILY = Family("lowpass", VARIANTS, build)
+FAMILY = Family("lowpass", VARIANTS, (ZETA, OMEGA_N), {"zeta": 0.7, "omega_n": 2.5}, goals, figures, words)

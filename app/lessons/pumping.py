@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import RHYTHM, ZETA
 from knob_core import gate, theory
 
@@ -91,61 +90,9 @@ def _times(value: float) -> str:
     return f"{value:.2f} times" if value < 1000 else f"{value:.1e} times"
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="pumping",
-        title="Why turning a knob can pump energy, and why ours cannot",
-        short="Pumping",
-        minutes=10,
-        aim="explain why a knob that is turned in rhythm can make a system run away, and what prevents it.",
-        idea=(
-            "A child on a swing crouches and rises in rhythm and goes higher without a push: the child's legs do work, "
-            "and that work becomes the swing's energy. A hand that turns a knob to and fro can do the same. In the "
-            "coordinates of the paper, u and du/dt, raising ωₙ stiffens the spring while it is stretched, and so puts "
-            "energy in; lowering it while the gate is fast takes less out. In ours the speed is kept in units of ωₙ: "
-            "a turn changes nothing that is stored, and u² + v² can only fall, however the knob is turned."
-        ),
-        equation=(
-            r"v = \dot u/\omega_n: \qquad \frac{d}{dt}\left(u^2 + v^2\right) = -4\,\zeta\,\omega_n\,v^2 \;\le\; 0 "
-            r"\qquad (u^\star = 0)"
-        ),
-        plain="v = u' / ωₙ:  d/dt (u² + v²) = −4 ζ ωₙ v² ≤ 0  (u* = 0)",
-        units=(
-            "u in logits; ωₙ in rad/frame; the rhythm n in frames between two turns. The command is 0 throughout: all "
-            "that moves is the knob."
-        ),
-        validity=(
-            "The equation is that of the spring without gaps; for the sampled gate the same holds exactly, from frame "
-            "to frame, for every ζ ≥ 0 and ωₙ > 0. With constant knobs both coordinates are one and the same system: "
-            "the difference is in the turning alone."
-        ),
-        prediction=Prediction(
-            "The command is 0 and the damping small. Only ωₙ is turned to and fro, in the best rhythm, for 200 frames. "
-            "What becomes of the gate in the paper's coordinates?",
-            right=2,
-            choices=("it dies away", "it keeps swinging as it was", "it grows more than tenfold"),
-            why="Every turn in the right moment puts energy in: the work of whoever turns the knob.",
-        ),
-        task=(
-            f"ωₙ goes to and fro between {n.omega_n:g} and {n.omega_n / RATIO:.2g}. Turn the damping down and find a "
-            f"rhythm at which turning alone makes the paper's gate grow {n.low:,.0f} to {n.high:,.0f} times. Watch "
-            "what ours does under the same turns."
-        ),
-        hints=(
-            "Turn ζ down to 0.02 or so, and try rhythms from short to long. Where does the left curve climb?",
-            "The best moment is a quarter of a swing; a quarter takes π/2 divided by ωₙ, longer in the slow half.",
-            f"The rhythm lies between a quarter of a quick swing, {np.pi / 2 / n.omega_n:.1f} frames, and of a slow "
-            f"one, {np.pi * RATIO / 2 / n.omega_n:.1f}. ζ then sets how far it grows: finer with Shift.",
-        ),
-        meaning=(
-            "A safety valve must not explode because somebody turned it. This is why Knob keeps [u, v], and why you "
-            "may turn its knobs while it runs."
-        ),
-        knobs=(RHYTHM, ZETA),
-        start={"rhythm": 20.0, "zeta": 0.5},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+def words(n: Numbers) -> dict[str, object]:
+    quarter = np.pi / 2 / n.omega_n  # frames
+    return {"lower": n.omega_n / RATIO, "quick_quarter": quarter, "slow_quarter": RATIO * quarter}
 
 
-FAMILY = Family("pumping", VARIANTS, build)
+FAMILY = Family("pumping", VARIANTS, (RHYTHM, ZETA), {"rhythm": 20.0, "zeta": 0.5}, goals, figures, words)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from app.figures import lesson_figures as draw
 from app.lessons import change_streams
-from app.lessons.calm import WHERE, first_stream
+from app.lessons.calm import first_stream
 from app.lessons.change_streams import Followed, Streams
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core.memories import Attentive
 from knob_core.rivals import ChangePoint, Cusum, EmaOfLogits
@@ -83,59 +83,4 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="rivals",
-        title="Beat the filter",
-        short="Rivals",
-        minutes=12,
-        aim="compare filters fairly: on the same streams, at the same delay.",
-        idea=(
-            "Others have filtered streams before us. An **EMA** (exponential moving average) is what most people use. "
-            "**CUSUM** adds up evidence against its mean and starts anew when it is enough. A **Bayesian change-point "
-            "filter** keeps one mean for every possible time of the last cut and weighs them. All three stand in the "
-            "figure, on your streams; ours is attentive memory with the weights that were fitted for this network. "
-            f"{WHERE}"
-        ),
-        equation=(
-            r"\begin{gathered} \text{flips}_{\text{ours}} < \text{flips}_{\text{other}} \\ "
-            r"\text{delay}_{\text{ours}} \le \text{delay}_{\text{other}} \end{gathered}"
-        ),
-        plain="beaten: flips (ours) < flips (other) and delay (ours) ≤ delay (other)",
-        units=(
-            "Excess flips are per 100 frames, delay is in frames. A filter that is calmer but later is not better, "
-            "only elsewhere on the same trade."
-        ),
-        validity=(
-            "Six streams are few. Over all 36 that these are from, the others have 4.1, 1.1 and 0.9 flips at delays "
-            "between 1.5 and 1.7; on one of the six sets of six no setting of ours beats the Bayesian filter. Set to "
-            "other delays the others move along a curve of their own: RESULTS.md has those curves, on test streams."
-        ),
-        prediction=Prediction(
-            "Which of the three do you expect to be hardest to beat?",
-            right=2,
-            choices=("EMA", "CUSUM", "the Bayesian change-point filter"),
-            why=(
-                "An EMA treats every frame alike. CUSUM knows that a change may have come, but decides at once; the "
-                "Bayesian filter stays undecided as long as the evidence is, and is the calmest of the three over all "
-                "36 streams."
-            ),
-        ),
-        task="Turn ζ and ωₙ until ours beats all three at once: fewer excess flips, and no later.",
-        hints=(
-            "Bring the cross into the shaded corner. Start at ζ = 1 and turn ωₙ: which goal fails?",
-            "Too many flips: turn ωₙ down. Too late: turn ωₙ up, or ζ down, which makes a cut go through at once.",
-            "On some streams a high ζ with a high ωₙ is the way, on others a low ζ (0.2 to 0.4) with ωₙ near 0.3.",
-        ),
-        meaning=(
-            "A claim is worth what stands beside it. The Results page compares all filters, each tuned with equal "
-            "effort, on streams that none of them was fitted on, and says where ours does not win."
-        ),
-        knobs=(ZETA, OMEGA_N),
-        start={"zeta": 1.0, "omega_n": 0.05},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
-
-
-FAMILY = Family("rivals", VARIANTS, build)
+FAMILY = Family("rivals", VARIANTS, (ZETA, OMEGA_N), {"zeta": 1.0, "omega_n": 0.05}, goals, figures)

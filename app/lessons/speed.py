@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, ZETA
 from knob_core import theory
 
@@ -63,54 +62,12 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
+def words(n: Numbers) -> dict[str, object]:
     now = arrival(n, START)
-    return Lesson(
-        id="speed",
-        title="The same shape at any speed",
-        short="Speed",
-        minutes=6,
-        aim="set a gate's speed in seconds, for any camera.",
-        idea=(
-            "ζ decides the shape of the movement, ωₙ how quickly it is run through: half the ωₙ, the same curve in "
-            "twice the time. The gate counts frames; only your camera knows how many of them make a second."
-        ),
-        equation=(
-            r"u(t) = f_\zeta(\omega_n t), \qquad \omega_n\,[\mathrm{rad/s}] = \omega_n\,[\mathrm{rad/frame}] \times "
-            r"\mathrm{frames/s}"
-        ),
-        plain="u(t) = f_ζ(ωₙ t);  ωₙ in rad/s = ωₙ in rad/frame × frames/s",
-        units=f"Here the camera gives {n.fps:g} frames/s, so ωₙ = 0.4 rad/frame is {0.4 * n.fps:g} rad/s.",
-        validity=(
-            "The same shape at any speed is exact for the spring without gaps. The gate moves once a frame, so times "
-            f"come in steps of one frame, here {1 / n.fps:.3g} s, and above ωₙ = 1 the shape itself changes."
-        ),
-        prediction=Prediction(
-            f"With ζ = 0.7 and ωₙ = 0.4 the gate makes 90 % of its way in {now:.2f} s. You halve ωₙ to 0.2. How many "
-            "seconds will it take?",
-            right=arrival(n, START | {"omega_n": 0.2}),
-            unit="s",
-            within=0.2 * now,
-            why=f"Half the ωₙ takes twice the time: about {2 * now:.2f} s.",
-        ),
-        task=(
-            f"Turn ωₙ until the gate has made 90 % of its way after about {n.seconds:g} s, without overshooting by 5 % "
-            "or more."
-        ),
-        hints=(
-            "Leave ζ where it is: at 0.7 the overshoot is below 5 %.",
-            f"{n.seconds:g} s are {n.seconds * n.fps:g} frames here. Now it takes {now * n.fps:.0f} frames.",
-            "Multiply ωₙ by the ratio of those two numbers.",
-        ),
-        meaning=(
-            "Another camera, another frame rate: divide the ωₙ that you liked by the ratio of the frame rates, and "
-            "leave ζ alone."
-        ),
-        knobs=(ZETA, OMEGA_N),
-        start=dict(START),
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+    return {
+        "now": now, "twice": 2 * now, "now_frames": now * n.fps, "answer": arrival(n, START | {"omega_n": 0.2}),
+        "near": 0.2 * now, "rad_s": 0.4 * n.fps, "frame": 1 / n.fps, "frames": n.seconds * n.fps,
+    }  # fmt: skip
 
 
-FAMILY = Family("speed", VARIANTS, build)
+FAMILY = Family("speed", VARIANTS, (ZETA, OMEGA_N), START, goals, figures, words)

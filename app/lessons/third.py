@@ -1,17 +1,16 @@
-"""Lesson: would a third order help? The paper's open question, as an experiment: one more pole behind the gate."""
+"""Lesson: would a third order help? The paper's open question: the gate of the method Third order, its lag turned."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from app.figures import lesson_figures as draw
-from app.lessons.lesson import Family, Goal, Lesson, Prediction, Values
+from app.lessons.lesson import Family, Goal, Values
 from app.lessons.lesson_knobs import OMEGA_N, THIRD, ZETA
 from app.lessons.lowpass import db
-from knob_core import gate, theory
+from knob_core.third_order import ThirdOrder
 
 FRAMES = 60
 HORIZON = 400  # frames in which the step is measured
@@ -29,18 +28,12 @@ class Numbers(NamedTuple):
 VARIANTS = (Numbers(4, 12, -49), Numbers(3, 8, -47.5), Numbers(4, 16, -56), Numbers(5, 12, -43.5), Numbers(5, 20, -56))
 
 
-def third_order(x: np.ndarray, values: Values) -> np.ndarray:
-    """The gate's u (T,), then a first-order low-pass of r ωₙ: three poles."""
-    u, _ = gate.run(x, values["zeta"], values["omega_n"])
-    return np.asarray(gate.run_ema(u, values["third"] * values["omega_n"], state=np.float64(0))[0])
-
-
-def gain(values: Values, freq: np.ndarray) -> np.ndarray:
-    """|H| (F,) of both parts together."""
+def curves(values: Values, frames: int, freq: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The way after a step (T,), and |H| (F,), of the gate with its lag at r times the other poles' omega_n."""
+    gate, knobs = ThirdOrder(values["third"]), (values["zeta"], values["omega_n"])
     with np.errstate(divide="ignore"):
-        second = theory.frequency_response(values["zeta"], values["omega_n"], freq)
-    first = theory.ema_frequency_response(values["third"] * values["omega_n"], freq)
-    return np.minimum(np.abs(second * first), 1e3)
+        gain = np.abs(gate.frequency_response(*knobs, freq))
+    return gate.step_response(*knobs, frames), np.minimum(gain, 1e3)
 
 
 def lag(u: np.ndarray) -> int | None:
@@ -50,9 +43,8 @@ def lag(u: np.ndarray) -> int | None:
 
 
 def goals(n: Numbers, values: Values) -> tuple[Goal, ...]:
-    u = third_order(np.ones(HORIZON), values)
-    frames, overshoot = lag(u), 100 * max(0.0, float(u.max()) - 1)
-    level = 20 * np.log10(float(gain(values, np.array([1 / n.flicker]))[0]))
+    u, gain = curves(values, HORIZON, np.array([1 / n.flicker]))
+    frames, overshoot, level = lag(u), 100 * max(0.0, float(u.max()) - 1), 20 * np.log10(float(gain[0]))
     return (
         Goal(
             f"lag after a step at most {n.lag} frames",
@@ -66,8 +58,8 @@ def goals(n: Numbers, values: Values) -> tuple[Goal, ...]:
 
 def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     freq = np.geomspace(0.004, 0.499, 160)
-    level = 20 * np.log10(float(gain(values, np.array([1 / n.flicker]))[0]))
-    u = third_order(np.ones(FRAMES), values)
+    u, gain = curves(values, FRAMES, np.append(freq, 1 / n.flicker))
+    level = 20 * np.log10(float(gain[-1]))
     return [
         draw.step_figure(
             u,
@@ -78,7 +70,7 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
         ),
         draw.gain_figure(
             freq,
-            gain(values, freq),
+            gain[:-1],
             marks={"flicker": 1 / n.flicker},
             bars=[(1 / n.flicker, n.level, "below")],
             low=-90.0,
@@ -90,60 +82,9 @@ def figures(n: Numbers, values: Values) -> list[dict[str, Any]]:
     ]
 
 
-def build(n: Numbers) -> Lesson:
-    return Lesson(
-        id="third",
-        title="Would a third order help?",
-        short="Third order",
-        minutes=12,
-        aim="say against which disturbance a gate of higher order helps, and against which it does not.",
-        idea=(
-            "From first order (an EMA) to second order (our gate) trembling was halved at the same lag. The paper "
-            "leaves open whether more would help. Try it: behind the gate stands one more low-pass, a third pole at r "
-            "times ωₙ. At r = 20 it is too quick to matter, and you have the second-order gate; near r = 1 it counts "
-            "as much as the other two."
-        ),
-        equation=r"H_3(z) = H(z)\,\frac{\alpha}{1 - (1-\alpha)\,z^{-1}}, \qquad \alpha = 1 - e^{-r\,\omega_n}",
-        plain="H₃(z) = H(z) · α / (1 − (1 − α) z⁻¹), α = 1 − exp(−r ωₙ)",
-        units=(
-            "ωₙ in rad/frame, r in units of ωₙ; lag in frames until 63 % of the way; gain in dB: −40 dB is a "
-            "hundredth. Beyond its poles H₃ falls by 60 dB a decade, H by 40."
-        ),
-        validity=(
-            "All curves are the sampled gate's own. This is an experiment, not a method of Knob: no network was "
-            "trained with a third-order gate. Two stable parts in a row stay stable however they are turned, but they "
-            "overshoot differently than ζ alone says; the words beside the dials speak of the second-order part."
-        ),
-        prediction=Prediction(
-            "At the same lag, against noise that is new in every frame: how much less does the best third-order gate "
-            "tremble than the best second-order one?",
-            right=2,
-            choices=("half as much", "a quarter less", "about the same"),
-            why=(
-                "Measured on the streams of the fog bank, at lags from 3 to 8 frames, the two are within 7 % of each "
-                "other, now this one ahead, now that; from first to second order it was half. Against one flicker far "
-                "above ωₙ, as here, the third order gains 9 to 15 dB."
-            ),
-        ),
-        task=(
-            f"A lamp flickers once in {n.flicker:g} frames. Bring it down to {db(n.level)} with a lag of at most "
-            f"{n.lag} frames and at most {OVERSHOOT:.0f} % overshoot. Try with r = 20 first: it cannot be done. Then "
-            "bring the third pole in."
-        ),
-        hints=(
-            "With r = 20, turn ωₙ until the lag is just allowed; note the level of the flicker.",
-            "Turn r to 1: the flicker falls, and the lag grows. Turn ωₙ up until the lag is allowed again.",
-            f"Near ζ = 0.55, r = 1 and ωₙ = {2.48 / n.lag:.3g} all three are met; ζ is for the overshoot.",
-        ),
-        meaning=(
-            "A higher order is worth its cost against a known, fast flicker. Against random noise it brings nothing "
-            "that the second order does not have; what helps there is to know when to listen, as attentive memory does."
-        ),
-        knobs=(THIRD, ZETA, OMEGA_N),
-        start={"third": 20.0, "zeta": 0.7, "omega_n": 0.4},
-        goals=partial(goals, n),
-        figures=partial(figures, n),
-    )
+def words(n: Numbers) -> dict[str, object]:
+    return {"answer": 2.48 / n.lag, "overshoot": OVERSHOOT, "level_words": db(n.level)}
 
 
-FAMILY = Family("third", VARIANTS, build)
+START = {"third": 20.0, "zeta": 0.7, "omega_n": 0.4}
+FAMILY = Family("third", VARIANTS, (THIRD, ZETA, OMEGA_N), START, goals, figures, words)

@@ -19,7 +19,6 @@ from knob_core.settings import Settings
 
 SHOWN = ("zeta", "omega_n", "on", "memory", "mode", "frame_rate")  # knobs that the page has a control for, or says
 MOST_FRAMES = 10_000  # of a history
-MOST_BYTES = 5_000_000  # of an answer, some 15,000 streams: it is parsed anew every second
 MOST_CLASSES = np.iinfo(np.int16).max  # of a history's numbers
 MOST_STREAMS = 2_000  # in table and menu, which go to the browser anew every second
 LONGEST_ID = 64  # characters, as a service allows

@@ -1,8 +1,7 @@
-"""Computations in background threads: progress, cancel, and a few results kept; no job runs twice at a time.
+"""Computations in background threads: progress, cancel, and a few results kept; two work at a time.
 
-A page asks for its job again and again while it waits. A job that nobody asks for stops by itself, so that a visitor
-who left takes no time from those who are there. What is computed of a visitor's own files is private: it is kept by the
-visitor's session alone, and goes with it.
+A page asks for its job again and again while it waits; a job that nobody asks for stops by itself. Results made of a
+visitor's own files are private: the visitor's session alone keeps them.
 """
 
 from __future__ import annotations
@@ -11,27 +10,22 @@ import os
 import sys
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 KEPT = 8  # results
-AT_WORK = 2  # jobs; others wait for a turn
-TURN = 5.0  # seconds that a job works on while others wait
-MOST_WAITING = 8  # jobs of the process that are not over
 NICE = 5  # steps of priority that a job stands behind the answers to knobs
 PATIENCE = 10.0  # seconds without anybody asking after which a job stops
+
+_closing = threading.Event()
 
 
 class Cancelled(Exception):
     """Nobody waits for the result any more."""
-
-
-class Busy(ValueError):
-    """There are too many jobs to take another one."""
 
 
 @dataclass(eq=False)
@@ -52,13 +46,8 @@ class Job:
         self.asked = time.monotonic()
 
     def go_on(self) -> None:
-        """Raise Cancelled where nobody waits any more, let others go first at times; to be called between two steps."""
-        self.require_wanted()
-        TURNS.share(self)
-
-    def require_wanted(self) -> None:
-        """Raise Cancelled where nobody waits any more."""
-        if time.monotonic() - self.asked > PATIENCE:
+        """Raise Cancelled where nobody waits any more; to be called between two steps."""
+        if time.monotonic() - self.asked > PATIENCE or _closing.is_set():
             self.stop.set()
         if self.stop.is_set():
             raise Cancelled
@@ -69,76 +58,29 @@ class Job:
         return self.result is not None or bool(self.error) or self.stop.is_set()
 
 
-class Turns:
-    """Some jobs are at work; the others wait in a row. A long job goes back to its end, so that others come soon."""
-
-    def __init__(self, at_work: int) -> None:
-        self._most = at_work
-        self._began: dict[Job, float] = {}  # by the jobs at work
-        self._row: list[Job] = []
-        self._changed = threading.Condition()
-
-    def take(self, job: Job) -> None:
-        """Wait for a turn; raises Cancelled where nobody wants the job any more."""
-        with self._changed:
-            self._row.append(job)
-            try:
-                while self._row[0] is not job or len(self._began) >= self._most:
-                    self._changed.wait(PATIENCE / 10)
-                    job.require_wanted()
-                self._began[job] = time.monotonic()
-            finally:
-                self._row.remove(job)
-                self._changed.notify_all()
-
-    def give_back(self, job: Job) -> None:
-        """Let the next one begin."""
-        with self._changed:
-            self._began.pop(job, None)
-            self._changed.notify_all()
-
-    def share(self, job: Job) -> None:
-        """Go to the end of the row after a while at work, where there is one."""
-        began = self._began.get(job)
-        if began is not None and self._row and time.monotonic() - began > TURN:
-            self.give_back(job)
-            self.take(job)
-
-
-TURNS = Turns(AT_WORK)
-"""Of the process: whatever is computed, for whomever."""
-
-_started: WeakSet[Job] = WeakSet()  # of the process
-_starting = threading.Lock()
-
-
 class Jobs:
-    """All jobs of the process by their keys; `compute` makes a job's result, or raises Cancelled.
+    """Jobs of one kind by their keys; `compute` makes a job's result, or raises Cancelled.
 
-    Jobs of a `private` key are not kept here: they live while they run and while a session holds them.
+    Jobs of a `private` key live while they run and while a session holds them.
     """
 
     def __init__(self, compute: Callable[[Job], Any], private: Callable[[Any], bool] = lambda key: False) -> None:
         self._compute, self._is_private = compute, private
         self._lock = threading.Lock()
-        self._jobs: OrderedDict[Any, Job] = OrderedDict()
+        self._jobs: dict[Any, Job] = {}  # the last one asked for at the end
         self._private: WeakValueDictionary[Any, Job] = WeakValueDictionary()
 
     def of(self, key: Any, session: str = "") -> Job:
-        """The job of a key for a session, started if there is none (a failed or cancelled one is tried again).
-
-        Raises Busy where too many others are not over.
-        """
+        """The job of a key for a session, started if there is none (a failed or cancelled one is tried again)."""
         with self._lock:
             table = self._table(key)
-            job = table.get(key)
+            job = table.pop(key, None)
             if job is None or (job.over and job.result is None):
-                job = table[key] = _start(key)
-                threading.Thread(target=work, args=(job, self._compute), daemon=True, name="knob-compute").start()
+                job = Job(key)
+                _workers.submit(work, job, self._compute)
+            table[key] = job
             job.wanted_by.add(session)
             job.ask()
-            if table is self._jobs:
-                self._jobs.move_to_end(key)
             for old in [k for k, j in self._jobs.items() if j.over][: max(0, len(self._jobs) - KEPT)]:
                 del self._jobs[old]
             return job
@@ -146,7 +88,7 @@ class Jobs:
     def leave(self, session: str, but: Any = None) -> None:
         """A session wants nothing more, `but` that; what no other session wants is stopped."""
         with self._lock:
-            for key, job in self._all():
+            for key, job in [*self._jobs.items(), *self._private.items()]:
                 if key != but and session in job.wanted_by:
                     job.wanted_by.remove(session)
                     if not job.wanted_by:
@@ -155,10 +97,9 @@ class Jobs:
     def forget(self, key: Any) -> None:
         """Drop a job without a result, so that it may be asked for again."""
         with self._lock:
-            table = self._table(key)
-            job = table.get(key)
+            job = self._table(key).get(key)
             if job is not None and job.over and job.result is None:
-                del table[key]
+                del self._table(key)[key]
 
     def known(self, key: Any) -> Job | None:
         """The job of a key, if there is one."""
@@ -168,30 +109,12 @@ class Jobs:
     def _table(self, key: Any) -> MutableMapping[Any, Job]:
         return self._private if self._is_private(key) else self._jobs
 
-    def _all(self) -> list[tuple[Any, Job]]:
-        return [*self._jobs.items(), *self._private.items()]
-
-
-def _start(key: Any) -> Job:
-    """A new job, where there are not too many of any kind."""
-    with _starting:
-        if sum(not job.over for job in _started) >= MOST_WAITING:
-            raise Busy(f"{MOST_WAITING} streams are being computed or wait for it; please try again in a minute")
-        job = Job(key)
-        _started.add(job)
-        return job
-
 
 def work(job: Job, compute: Callable[[Job], Any]) -> None:
     """Run a job to its end: a result, an error in words, or cancelled."""
-    give_way()
     try:
-        try:
-            TURNS.take(job)
-            job.require_wanted()
-            job.result = compute(job)
-        finally:
-            TURNS.give_back(job)
+        job.go_on()
+        job.result = compute(job)
     except Cancelled:
         job.stop.set()
     except Exception as error:  # whatever it was, the page names it and goes on
@@ -204,3 +127,12 @@ def give_way() -> None:
         own = threading.get_native_id()
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, own, min(19, os.getpriority(os.PRIO_PROCESS, own) + NICE))
+
+
+_workers = ThreadPoolExecutor(2, "knob-compute", initializer=give_way)
+
+
+def close() -> None:
+    """The server ends: no job goes on or begins."""
+    _closing.set()
+    _workers.shutdown(wait=False, cancel_futures=True)

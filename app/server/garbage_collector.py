@@ -2,7 +2,7 @@
 
 Objects that stay for good (modules, models, caches) are excluded from collection, so that it walks only what is new.
 What is excluded is never collected, so a session that lived at that time would stay for good, with its uploads: all
-that was excluded is looked at again when large modules have come, and when a session is over (`housekeeping`).
+that was excluded is looked at again when large modules have come, and when a session is over (`lifespan`).
 """
 
 from __future__ import annotations

@@ -37,5 +37,14 @@ def common() -> dict[str, Any]:
     return {"base": f"/{prefix}/app/static/" if prefix else "/app/static/", "palettes": PALETTES}
 
 
+def component_value(key: str, name: str) -> Any:
+    """What one of our components last reported, before it is mounted in this run; None where it has not.
+
+    The mounting call returns the value too, but the data to mount it with depends on the value.
+    """
+    reported = st.session_state.get(key)
+    return reported.get(name) if reported is not None and hasattr(reported, "get") else None
+
+
 def no_callback() -> None:
     """Streamlit wants a callback for every value that a component may set; the page reads the value instead."""

@@ -7,9 +7,8 @@
 `AsyncStream` is the same for asyncio. Needs the package `websockets` (the extra `serve`); `Service` needs nothing.
 """
 
-from knob_core.client.async_stream import AsyncStream
+from knob_core.client.async_stream import AsyncStream, Lost
 from knob_core.client.service import Service, ServiceError
 from knob_core.client.stream import Stream
-from knob_core.client.stream_session import Lost
 
 __all__ = ["AsyncStream", "Lost", "Service", "ServiceError", "Stream"]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from knob_core.client.deadline import Deadline, TimedHTTP, TimedHTTPS, TimedRequest
 from knob_core.serving.access import is_local
-from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
 
-MOST = 64_000_000  # bytes of an answer
-MOST_PICTURE = 100_000  # bytes; a service's are about 10,000
-HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a character of two, perhaps without the other
+if TYPE_CHECKING:
+    from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
 
 
 class ServiceError(Exception):
@@ -40,20 +36,14 @@ class _NoRedirects(HTTPRedirectHandler):
 class Service:
     """One service at an address."""
 
-    def __init__(
-        self, url: str, token: str | None = None, timeout: float = 10.0, deadline: float | None = None,
-        most: int = MOST,
-    ) -> None:  # fmt: skip
-        """`timeout`: seconds without a byte; `deadline`: seconds of a whole request, which else has none; `most`: bytes
-        of an answer."""
+    def __init__(self, url: str, token: str | None = None, timeout: float = 10.0) -> None:
+        """`timeout`: seconds without a byte of the answer."""
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise ValueError(f"url is {url!r}, expected http://... or https://...")
-        self.url, self._token, self.timeout, self.deadline = url.rstrip("/"), token, timeout, deadline
-        self.most = most
+        self.url, self._token, self.timeout = url.rstrip("/"), token, timeout
         local = is_local(urlsplit(url).hostname or "")
-        self._opener = build_opener(
-            _NoRedirects, TimedHTTP, TimedHTTPS, *([ProxyHandler({})] if local else [])
-        )  # no proxy on the way
+        no_proxy = [ProxyHandler({})] if local else []  # a token for this machine travels nowhere else
+        self._opener = build_opener(_NoRedirects, *no_proxy)
 
     def about(self) -> dict[str, Any]:
         """Model, classes, capacity, your role, and what is wrong if something is."""
@@ -68,7 +58,7 @@ class Service:
 
     def picture(self, id: str) -> bytes:
         """The last picture, small, as a WebP file."""
-        return self.request("GET", f"/v1/streams/{_path(id)}/picture", raw=True, most=MOST_PICTURE)
+        return self.request("GET", f"/v1/streams/{_path(id)}/picture", raw=True)
 
     def forget(self, id: str) -> None:
         self.request("DELETE", f"/v1/streams/{_path(id)}", raw=True)
@@ -111,40 +101,27 @@ class Service:
         return self.request("POST", "/v1/knobs/revert", table)
 
     def request(
-        self, method: str, path: str, body: Any = None, kind: str = "application/json", raw: bool = False,
-        most: int | None = None,
-    ) -> Any:  # fmt: skip
-        """Any request; raises `ServiceError` with the service's own words, also above `most` bytes of an answer."""
-        most = self.most if most is None else most
+        self, method: str, path: str, body: Any = None, kind: str = "application/json", raw: bool = False
+    ) -> Any:
+        """Any request; raises `ServiceError` with the service's own words."""
         content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Accept": "application/json", **({"Content-Type": kind} if content is not None else {})}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        request = TimedRequest(self.url + path, content, headers, method=method)
-        with Deadline(self.deadline) as request.deadline:
-            try:
-                with self._opener.open(request, timeout=self.timeout) as response:
-                    found = response.read(most + 1)
-            except HTTPError as error:
-                raise ServiceError(error.code, _cause(error)) from None
-            except (OSError, HTTPException, ValueError) as error:
-                cause = getattr(error, "reason", error)
-                if request.deadline.over:
-                    cause = self._late
-                raise ServiceError(0, f"no service answers at {self.url} ({cause})") from None
-        if request.deadline.over:  # what came may be a part
-            raise ServiceError(0, f"no service answers at {self.url} ({self._late})")
-        if len(found) > most:
-            raise ServiceError(0, f"{self.url} sent more than {most:,} bytes")
+        request = Request(self.url + path, content, headers, method=method)
+        try:
+            with self._opener.open(request, timeout=self.timeout) as response:
+                found = response.read()
+        except HTTPError as error:
+            raise ServiceError(error.code, _cause(error)) from None
+        except (OSError, HTTPException, ValueError) as error:
+            cause = getattr(error, "reason", error)
+            raise ServiceError(0, f"no service answers at {self.url} ({cause})") from None
         return found if raw else self._table(found)
-
-    @property
-    def _late(self) -> str:
-        return f"not all of the answer came within {self.deadline:g} s"
 
     def _table(self, found: bytes) -> dict[str, Any]:
         try:
-            table = _parsed(found)
+            table = json.loads(found)
         except (ValueError, RecursionError):
             table = None
         if not isinstance(table, dict):
@@ -152,18 +129,9 @@ class Service:
         return table
 
 
-def _parsed(found: bytes) -> Any:
-    """JSON, without halves of characters: Python takes them in and writes them nowhere."""
-    text = found.decode("utf-8-sig", "replace")
-    table = json.loads(text)
-    if not HALF.search(text):
-        return table
-    return json.loads(json.dumps(table, ensure_ascii=False).encode("utf-8", "replace"))
-
-
 def _cause(error: HTTPError) -> str:
     try:
-        return str(_parsed(error.read(100_000))["error"])[:1000]
+        return str(json.loads(error.read())["error"])[:1000]
     except (ValueError, KeyError, TypeError, OSError, HTTPException, RecursionError):
         return f"the service answered {error.code}"
 

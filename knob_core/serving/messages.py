@@ -68,7 +68,7 @@ class Hello(TypedDict):
     saved_at: float | None  # Unix time of that snapshot
     revision: int  # of the knobs
     queue: int  # frames that may wait for their answer
-    frame_bytes: NotRequired[int]  # of a frame's content at most; older services do not say
+    frame_bytes: int  # of a frame's content at most
     policy: Literal["newest", "refuse"]
     model: str
     classes: list[str] | None  # names, where the model has them

@@ -469,11 +469,11 @@ def test_export_and_load(console: Any) -> None:
     settle(console)
     console.get_by_role("button", name="Export", exact=True).click()
     with console.expect_download() as caught:
-        console.get_by_role("button", name="Settings file", exact=True).click()
+        console.get_by_role("link", name="Settings file", exact=True).click()
     saved = Path(caught.value.path()).read_bytes()
     assert settings_file.from_toml(saved) == Settings(zeta=0.15, omega_n=1.0)
     with console.expect_download() as caught:
-        console.get_by_role("button", name="Data (CSV)", exact=True).click()
+        console.get_by_role("link", name="Data (CSV)", exact=True).click()
     rows = Path(caught.value.path()).read_text().splitlines()
     assert "ζ 0.15" in rows[0] and len(rows) == 242
     brought = settings_file.to_toml(Settings(zeta=2.0, omega_n=0.05, memory="off")).encode()

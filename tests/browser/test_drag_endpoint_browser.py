@@ -8,8 +8,6 @@ import browser as real
 import pytest
 from browser import drag, knob, value
 
-from app.server.page_messages import BURST, LONGEST, LONGEST_VALUE
-
 pytestmark = pytest.mark.browser
 LINE = "**/knob-drag"
 
@@ -75,14 +73,10 @@ def test_a_stylesheet_that_comes_late_asks_for_no_other_panels(app: str, page: A
 
 def test_without_a_websocket_every_message_goes_through_streamlit(app: str, page: Any) -> None:
     page.route_web_socket(LINE, lambda socket: socket.close())
-    lengths: list[int] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: lengths.append(len(frame))))
     real.open_console(page, app)
     before = real.message(page)["runs"]
     drag(page, "ζ", 2.0)
     after = real.message(page)["runs"]
-    assert lengths and 10 * max(lengths) < min(LONGEST_VALUE, LONGEST)
-    assert len(lengths) < BURST  # of which none has to wait
     assert after[1] - before[1] >= 2 and after[0] == before[0]
     assert shown(page) == value(page, "ζ") != 1.0
 

@@ -59,7 +59,7 @@ def test_by_keyboard_alone(console: Any, tmp_path: Path) -> None:
     settle(page)
     tab_to(page, page.get_by_role("button", name="Export"))
     press("Enter")
-    button = page.get_by_role("button", name="Settings file", exact=True)
+    button = page.get_by_role("link", name="Settings file", exact=True)
     button.wait_for()
     tab_to(page, button)
     kept = saved(page, lambda: press("Enter"), tmp_path)
@@ -96,7 +96,7 @@ def test_by_touch_alone(chrome: Any, app: str, tmp_path: Path) -> None:
         page.wait_for_function("knobPart('scope').message.panel.id === 'bode'")
         settle(page)
         page.get_by_role("button", name="Export").tap()
-        button = page.get_by_role("button", name="Settings file", exact=True)
+        button = page.get_by_role("link", name="Settings file", exact=True)
         kept = saved(page, button.tap, tmp_path)
         assert kept.zeta == pytest.approx(turned, rel=1e-3) and list(kept.goals.set().values()) == [5]
 
@@ -108,7 +108,7 @@ def test_nothing_moves_when_a_message_comes_and_goes(console: Any, tmp_path: Pat
     places = "['.readouts', '.scope', '.panel', '.regime'].map((s) => knobPart(s === '.regime' ? 'knobs' : 'scope')"
     places += ".box.querySelector(s).getBoundingClientRect().toJSON())"
     page.get_by_role("button", name="Export").click()
-    page.get_by_role("button", name="Settings file", exact=True).wait_for()
+    page.get_by_role("link", name="Settings file", exact=True).wait_for()
     page.wait_for_timeout(500)
     before = page.evaluate(places)
     page.evaluate(SHIFTS)

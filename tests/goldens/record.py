@@ -15,12 +15,13 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # as in the tests: sums in one order
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))  # as pytest does
 
-from tests.goldens import answers, console, service, tables, training, uploads
+from tests.goldens import answers, console, fits, service, tables, training, uploads
 from tests.goldens.golden_files import Golden
 
 GOLDENS = {
     "answers-off": Golden("answers_off.npz", answers.off),  # the paper's modes: must never change
     "answers-memory": Golden("answers_memory.npz", answers.with_memory),  # change with the memory's equation
+    "fits": Golden("fits.json", fits.fits, 1e-6),  # change with the memory's equation
     "service-off": Golden("service_off.json.gz", partial(service.transcript, "off")),
     "service-memory": Golden("service_memory.json.gz", partial(service.transcript, "attentive")),
     "uploads": Golden("uploads.json", uploads.good),

@@ -10,7 +10,7 @@ from tests.goldens.golden_files import differences
 from tests.goldens.record import GOLDENS
 
 
-@pytest.mark.parametrize("name", GOLDENS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "fits" else n for n in GOLDENS])
 def test_the_answers_are_the_recorded_ones(name: str) -> None:
     golden = GOLDENS[name]
     if name == "training" and golden.recorded()["where"] != training.here():

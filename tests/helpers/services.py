@@ -31,9 +31,13 @@ CLASSES = 5  # of the logits that tests send
 
 @contextmanager
 def running(
-    engine: Engine | None = None, access: Access | None = None, state: Path | None = None, **maintenance: Any
+    engine: Engine | None = None,
+    access: Access | None = None,
+    state: Path | None = None,
+    port: int = 0,
+    **maintenance: Any,
 ) -> Iterator[Any]:
-    """A service on a free port of this machine; its `url` is set."""
+    """A service on a port of this machine; its `url` is set, and `cut()` breaks all connections."""
     import uvicorn
 
     from knob_core.serving.web.app import build
@@ -46,13 +50,19 @@ def running(
     service.metrics = Metrics(engine, service.maintenance)
     engine.observe = service.metrics.observe
     most = service.max_frame + MAX_HEADER
-    config = uvicorn.Config(build(service), "127.0.0.1", 0, log_config=None, ws_max_size=most)
+    config = uvicorn.Config(build(service), "127.0.0.1", port, log_config=None, ws_max_size=most)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         assert thread.is_alive(), "the service did not start"
         time.sleep(0.01)
+
+    def cut() -> None:
+        for connection in list(server.server_state.connections):
+            connection.transport.abort()
+
+    service.cut = lambda: server.servers[0].get_loop().call_soon_threadsafe(cut)
     service.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     try:
         yield service

@@ -113,7 +113,7 @@ def test_streams_teach_the_knobs() -> None:
 def test_unknown_models_are_refused(arguments: tuple) -> None:
     with pytest.raises(ValueError, match=r"must be|expected one of"):
         models.build(*arguments)
-    with pytest.raises(ValueError, match="mode must be one of reset, literal, settled"):
+    with pytest.raises(ValueError, match="mode must be one of reset, settled"):
         models.build("static", 8).predict(torch.rand(1, 3, 32, 32), "continuous")
 
 

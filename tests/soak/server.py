@@ -33,12 +33,12 @@ from websockets.exceptions import WebSocketException
 from tests.goldens.uploads import SCORES, cases
 from tests.helpers.memory import resident
 from tests.helpers.visitors import PATIENCE, Visitor
-from tests.soak.memory_after import computed
 from tools.screenshots import ROOT, Served, free_port, served
 
 ROOM = 60.0  # MB that memory may grow by from the second to the last quarter of a life
 LINK = "z=0.62&w=0.31&panel=bode"
 DIALS = {"zeta": 0.85, "omega_n": 0.27}  # where the witness turns them
+COMPUTED = "method=knob-ode&model=1&content=fixed&image=3&frames=60&realisations=1&seed={}"
 PAGES = ("tune", "calibration", "learning", "results", "live", "lessons", "about")
 FAULTS = ("Traceback", "was not answered", "Task exception", "never retrieved")  # in the server's log
 
@@ -106,8 +106,14 @@ async def upload(url: str, rng: random.Random) -> None:
 
 
 async def compute(url: str, rng: random.Random) -> None:
-    """A stream that does not ship."""
-    await computed(url, rng.randrange(10**6))
+    """Ask for a stream that does not ship, and wait for it as a page does."""
+    async with Visitor(url, COMPUTED.format(rng.randrange(10**6))) as visitor:
+        ends = time.monotonic() + PATIENCE
+        while any(element.WhichOneof("type") == "progress" for element in visitor.elements):
+            assert time.monotonic() < ends, "the stream was not computed"
+            await asyncio.sleep(1)
+            await visitor.run()
+        require_no_exception(visitor)
 
 
 async def page(url: str, rng: random.Random, name: str = "") -> None:

@@ -94,7 +94,7 @@ class Student(PageVisitor):
 
     async def hand_in(self) -> bytes:
         """The summary that this student downloads."""
-        address = await self.file_address("Printable summary")
+        address = self.file_address("Printable summary")
         return await asyncio.to_thread(lambda: urllib.request.urlopen(address, timeout=60).read())
 
 

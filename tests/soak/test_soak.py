@@ -1,21 +1,16 @@
-"""The soak and the memory script, as short as can be: they run, and find nothing."""
+"""The soak, as short as can be: it finds nothing."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.soak import memory_after, server
+from tests.soak import server
 
 pytestmark = pytest.mark.slow
 
 
 def test_visits_uploads_computations_and_a_restart_leave_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert server.main(["--seconds", "2", "--lives", "2", "--pause", "0"]) == 0, capsys.readouterr().out
-
-
-def test_memory_is_given_back(capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--hostile", "10", "--honest", "3", "--megabytes", "1", "--seconds", "120", "--soon", "--ttl", "2"]
-    assert memory_after.main(few) == 0, capsys.readouterr().out
 
 
 def test_growth_is_seen() -> None:

@@ -114,7 +114,7 @@ def test_three_gates_three_fits_and_reset_mode_at_the_trained_knobs(tmp_path: Pa
     for method in GATED:
         model = checkpoint.load(tmp_path / "pocket" / f"{method}-s0" / "final.safetensors")
         with torch.inference_mode():
-            torch.testing.assert_close(model.gate(u_star, "reset"), torch.sigmoid(u_star))
+            torch.testing.assert_close(model.dynamics.reset_g(u_star, *model.knob_values), torch.sigmoid(u_star))
         assert (model.reset_reference is None) is (method == "knob-ia")
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from knob_core import checkpoint
 from knob_core.data import Images
 from knob_core.inference import over_batches
-from knob_core.models import METHODS, MODES, GatedClassifier, Outputs
+from knob_core.models import METHODS, GatedClassifier, Outputs
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,6 @@ class Member:
     @property
     def gated(self) -> bool:
         return _gated(self.model)
-
-    @property
-    def modes(self) -> tuple[str, ...]:
-        """The gates to measure; the literal Reset Mode only where it is not the model's own."""
-        return MODES if self.model.reset_reference is not None else tuple(mode for mode in MODES if mode != "literal")
 
 
 def _gated(model: GatedClassifier) -> bool:

@@ -1,9 +1,9 @@
 """One row for each method, seed, corruption and severity: how right and how rightly sure every output is.
 
-Outputs: fused (Reset Mode, the paper's tables), literal (its literal form where the model's own is another), settled
-(the gate of a stream at rest), static, dyn; fused and settled
-with a temperature on top, fitted on held-out clean images or on the four training corruptions; and for gated models
-their plain rivals, a constant gate and the better branch (`train.measuring.plain_rivals`).
+Outputs: fused (Reset Mode, the paper's tables), settled (the gate of a stream at rest, and Reset Mode normalised at the
+trained knobs: `knob_core.gates`), static, dyn; fused and settled with a temperature on top, fitted on held-out clean
+images or on the four training corruptions; and for gated models their plain rivals, a constant gate and the better
+branch (`train.measuring.plain_rivals`).
 """
 
 from __future__ import annotations
@@ -43,10 +43,15 @@ def logits(member: Member, branches: BranchArrays) -> dict[str, NDArray[np.float
     outputs = branches.outputs()
     found = {"fused": member.model.logits(outputs, "reset").detach().numpy()}
     if member.gated:
-        for mode in member.modes[1:]:
-            found[mode] = member.model.logits(outputs, mode).detach().numpy()
+        found["settled"] = member.model.logits(outputs, "settled").detach().numpy()
         found |= {"static": branches.z_static, "dyn": branches.z_dyn}
     return found
+
+
+def says(member: Member, branches: BranchArrays) -> NDArray[np.float32]:
+    """What a model says of pictures one by one, (N, K): with the gate that it was trained through."""
+    found = logits(member, branches)
+    return found.get("settled", found["fused"])
 
 
 def fit(member: Member, cache: BranchCache, pixels: HeldOutPixels) -> Fitted:

@@ -1,7 +1,6 @@
 """E-1 and E-2 of a gated model over all test cells, as rows; errors are over pictures.
 
-The gate is taken in Reset Mode (one step from rest, the paper's tables; the literal form beside the model's own where
-they differ) and settled (a stream at rest).
+The gate is taken in Reset Mode (one step from rest, the paper's tables) and settled (a stream at rest).
 E-1's rank correlations and E-2's rivals go over corrupted images alone, so that every level sees the same samples.
 """
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from knob_core import fusion, metrics
 from knob_core.metrics import clustered
+from knob_core.models import MODES
 from knob_core.probes import learning, temperature
 from train.measuring.branch_cache import BranchCache
 from train.measuring.branch_outputs import BranchArrays, Member
@@ -41,7 +41,7 @@ def probes(member: Member, cache: BranchCache, pixels: CellPixels) -> dict[str, 
     """The rows of every table."""
     branches, severity, labels = pooled(member, cache, pixels)
     found: dict[str, Rows] = {name: [] for name in TABLES}
-    for mode in member.modes:
+    for mode in MODES:
         who = {"method": member.title, "seed": member.seed, "mode": mode}
         g = member.model.gate(branches.outputs().u_star, mode).detach().numpy()
         tables = _e1(branches, g, severity, labels, len(pixels.labels)) | _e2(branches, g, severity, labels)

@@ -86,7 +86,7 @@ def _rivals(results: Results) -> Iterator[Claim]:
         for rival in RIVALS:
             found = {m: rivals.difference(results, m, output, rival.words) for m in results.gated}
             known = {m: value for m, value in found.items() if value is not None}
-            if not known:
+            if len(known) < len(results.gated):  # "every" is said of all
                 continue
             worst = max(known, key=lambda m: known[m].interval[1])
             low, high = known[worst].interval

@@ -30,6 +30,9 @@ def section(results: Results) -> list[str]:
         differences_table(results),
         reading(results),
     ]
+    lacking = [NAMES[m] for m in results.gated if difference(results, m, "fused", OWN[0].words) is None]
+    if lacking:
+        parts.insert(-1, f"Not compared picture by picture in Reset Mode: {', '.join(lacking)}; settled rows only.")
     if SMOOTHED not in set(results["errors"]["method"]):
         parts.insert(3, "Static with label smoothing was not fitted for these models.")
     return parts

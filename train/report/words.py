@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from knob_core.methods import METHODS
 
 WORDS = {
-    "Reset Mode": "every picture by itself: the gate starts at rest and makes one step, as in the paper's tables",
+    "Reset Mode": "every picture by itself: the gate starts at rest and makes one step, as in the paper's tables; it "
+    "shrinks u*, and so brings the gate near 0.5",
     "settled gate": "the gate after it has followed a picture for long, g = sigmoid(u*)",
+    "normalised": "Reset Mode with its one step in units of the step at the trained knobs, as the console has it for "
+    "our models: at those knobs it is the settled gate, through which u* was trained; turned down it shrinks u* too",
     "Avg-C, Err-C": "accuracy in percent, mean over severities 1 to 5, then over corruptions; 100 less that",
     "ECE_deb": "gap between confidence and accuracy (15 bins of equal counts), less what chance adds",
     "NLL, Brier": "mean of -log p(true class), in nats; mean squared error of the probabilities, summed over classes",

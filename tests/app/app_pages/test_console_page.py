@@ -12,6 +12,7 @@ from typing import Any
 
 import made_streams
 import pytest
+from file_links import file_links
 from streamlit.testing.v1 import AppTest
 
 from app.console.replay_turns import replay
@@ -105,13 +106,13 @@ def test_turning_the_knobs(assets: Path) -> None:
 @pytest.mark.slow
 def test_turns_are_recorded_when_asked_and_replay(assets: Path) -> None:
     at = turn(opened())
-    assert console(at).log is None and "Turns (CSV)" not in [button.label for button in at.download_button]
+    assert console(at).log is None and "Turns (CSV)" not in file_links(at)
     (switch,) = [toggle for toggle in at.toggle if toggle.label == "Record my turns"]
     assert not switch.value
     switch.set_value(True).run()
     turn(at, seq=2, zeta=0.8, released=False)
     turn(at, seq=3, zeta=0.9, released=True)
-    assert "Turns (CSV)" in [button.label for button in at.download_button]
+    assert "Turns (CSV)" in file_links(at)
     log = console(at).log
     assert [(t.knob, t.settings.zeta) for t in log.turns] == [("start", 0.3), ("zeta", 0.8), ("zeta", 0.9)]
     stream = at.session_state["shown"]
@@ -455,7 +456,7 @@ def test_the_settings_file_goes_out_and_comes_back(assets: Path) -> None:
     from knob_core.settings import Settings
 
     at = opened()
-    labels = [button.label for button in at.download_button]
+    labels = file_links(at)
     assert labels == ["Settings file", "Data (CSV)", "Compared settings (CSV)", "Figures (HTML)"]
     wanted = Settings(zeta=2.0, omega_n=0.05, memory=False)
     upload(at, "settings_file", settings_file.to_toml(wanted).encode(), "knob.toml")
@@ -510,7 +511,7 @@ def test_cancel(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_control_has_a_sentence_of_help(assets: Path) -> None:
     at = opened()
     for element in [
-        *at.selectbox, *at.number_input, *at.text_area, *at.button, *at.file_uploader, *at.download_button,
+        *at.selectbox, *at.number_input, *at.text_area, *at.button, *at.file_uploader,
     ]:  # fmt: skip
         assert element.help, element.label
     from app.console.panels import PANELS

@@ -17,12 +17,14 @@ from app.figures.packed import unpack
 from app.lessons import FAMILIES, Lesson, change_streams, course, critical, fogbank, glossary, pumping, ring
 from app.lessons import rivals as rivals_lesson
 from app.lessons import third as third_lesson
-from app.lessons.lesson import Family, Prediction
+from app.lessons.lesson import Family
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
 from app.lessons.model_answers import MODEL_ANSWERS, model_answer
+from app.lessons.prose import Prediction
 from knob_core import assets, gate, theory
 from knob_core.palette import PALETTES
 from knob_core.rivals import Bare, SecondOrder
+from knob_core.third_order import ThirdOrder
 
 LESSONS = course()
 QUICK = set(FAMILIES) - {"pumping", "attention", "rivals", "calm", "speed"}  # those compute for long
@@ -389,7 +391,8 @@ def test_a_third_order_gains_against_a_flicker_and_not_against_noise() -> None:
             for omega_n in np.geomspace(0.15, 1.0, 24):
                 for ratio in ratios:
                     values = {"zeta": zeta, "omega_n": omega_n, "third": ratio}
-                    u = third_lesson.third_order(fogbank.command(seed) - fogbank.CLEAR, values) + fogbank.CLEAR
+                    x = fogbank.command(seed) - fogbank.CLEAR
+                    u = ThirdOrder(values["third"]).smooth(x, values["zeta"], values["omega_n"]) + fogbank.CLEAR
                     trembling, late = fogbank.measures(seed, gate.sigmoid(u))
                     if late <= lag:
                         least = min(least, trembling)

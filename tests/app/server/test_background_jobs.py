@@ -12,7 +12,7 @@ import pytest
 from jobs import finished
 
 from app.server import background_jobs
-from app.server.background_jobs import Busy, Cancelled, Job, Jobs
+from app.server.background_jobs import Cancelled, Job, Jobs
 
 
 def test_results_are_kept_and_the_oldest_forgotten() -> None:
@@ -98,51 +98,6 @@ def test_a_job_that_nobody_asks_for_stops(monkeypatch: pytest.MonkeyPatch) -> No
     assert finished(asked).result == "result" and all(job.result is None for job in abandoned)
 
 
-def test_long_jobs_let_others_go_first_at_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two visitors who wait for an hour's work kept everybody else from any."""
-    monkeypatch.setattr(background_jobs, "TURN", 0.05)
-    done = threading.Event()
-
-    def work(job: Job) -> str:
-        while job.key != "short" and not done.is_set():
-            time.sleep(0.01)
-            job.go_on()
-        return "result"
-
-    jobs = Jobs(work)
-    long = [jobs.of(key) for key in range(3)]
-    assert finished(jobs.of("short")).result and not any(job.over for job in long)
-    done.set()
-    assert all(finished(job).result for job in long)
-
-
-def test_too_many_jobs_are_refused_in_words() -> None:
-    done = threading.Event()
-    jobs = Jobs(lambda job: done.wait(60))
-    waiting = [jobs.of(key) for key in range(background_jobs.MOST_WAITING)]
-    with pytest.raises(Busy, match=r"8 streams are being computed .* try again"):
-        jobs.of("one more")
-    assert jobs.of(0) is waiting[0]
-    done.set()
-    for job in waiting:
-        finished(job)
-    assert finished(jobs.of("one more")).result
-
-
-def test_jobs_of_all_kinds_count_together() -> None:
-    """Streams, maps and fits had a bound each: three times as many as one server was said to take."""
-    done = threading.Event()
-    streams, maps = (Jobs(lambda job: done.wait(60)) for _ in range(2))
-    waiting = [kind.of(key) for key in range(background_jobs.MOST_WAITING // 2) for kind in (streams, maps)]
-    for kind in (streams, maps):
-        with pytest.raises(Busy, match="8 streams"):
-            kind.of("one more")
-    done.set()
-    for job in waiting:
-        finished(job)
-    assert finished(maps.of("one more")).result
-
-
 class Upload:
     """A visitor's file."""
 
@@ -163,15 +118,13 @@ def test_what_is_computed_of_a_visitors_files_goes_with_the_visitor() -> None:
     assert jobs.known("shipped") is shared
 
 
-def test_private_jobs_count_stop_and_are_forgotten_as_others() -> None:
+def test_private_jobs_stop_and_are_forgotten_as_others() -> None:
     def slow(job: Job) -> str:
         assert job.stop.wait(60)
         raise Cancelled
 
     jobs = Jobs(slow, private=lambda key: True)
-    held = [jobs.of(key, "ann") for key in range(background_jobs.MOST_WAITING)]
-    with pytest.raises(Busy):
-        jobs.of("another", "bob")
+    held = [jobs.of(key, "ann") for key in range(8)]
     jobs.leave("ann", but=0)
     assert [job.stop.is_set() for job in held] == [False] + [True] * (len(held) - 1)
     jobs.leave("ann")

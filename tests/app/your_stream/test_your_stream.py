@@ -14,9 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 from console_answers import answer, readouts
+from file_links import file_links
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -24,7 +26,7 @@ from app.console import display
 from app.console.console_state import ConsoleState
 from app.console.display_export import csv_text
 from app.console.pins import Pins
-from app.server import drag_endpoint, streamlit_internals
+from app.server import drag_endpoint, streamlit_compat
 from app.server.background_jobs import Job
 from app.tune import map_job
 from app.tune.map_job import Charted
@@ -84,7 +86,7 @@ def shown(at: AppTest) -> uploaded_stream.UploadedStream:
 @pytest.mark.slow
 def test_the_page_says_how_much_it_takes_and_how_long_it_stays() -> None:
     words = " ".join(element.value for element in opened().markdown)
-    assert "up to 50 MB a file and 100 MB in all; 1,000 MB for all visitors together" in words
+    assert "50 MB a file" in words
     assert "some minutes after you close the" in words and "temporary file" in words and "never written" not in words
 
 
@@ -179,7 +181,7 @@ def test_labels_that_cannot_be_fitted_are_said_so() -> None:
 def test_files_that_are_given_up_are_read_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     """And are no fault; given again, they are read."""
     with monkeypatch.context() as patch:
-        patch.setattr(streamlit_internals, "are_given_up", lambda ids: lambda: True)
+        patch.setattr(streamlit_compat, "are_given_up", lambda ids: lambda: True)
         at = given(opened(), "mine.npz", npz(logits=logits()[0]))
         assert "own_stream" not in at.session_state and not at.error
     at.run()
@@ -375,24 +377,15 @@ def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkey
 
 
 @pytest.mark.slow
-def test_the_settings_file_is_this_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_file_is_this_visitors() -> None:
     """A download runs outside the session: it must know the state beforehand."""
-    import streamlit as st
-
-    given_to: dict[str, Any] = {}
-    button = st.download_button
-
-    def watched(label: str, data: Any, *rest: Any, **more: Any) -> bool:
-        given_to[label] = data
-        return button(label, data, *rest, **more)
-
-    monkeypatch.setattr(st, "download_button", watched)
     z, labels = logits()
     at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
     at.session_state["console_state"].set_from_python(Settings(zeta=2.5))
     at.run()
     found: list[str] = []
-    elsewhere = threading.Thread(target=lambda: found.append(given_to["Settings file"]()))
+    offered = at.session_state["downloads"]
+    elsewhere = threading.Thread(target=lambda: found.append(anyio.run(offered.content, "knob.toml")))
     elsewhere.start()
     elsewhere.join()
     assert settings_file.from_toml(found[0].encode()).zeta == 2.5
@@ -469,12 +462,7 @@ def test_the_address_holds_the_knobs_also_before_a_file_is_given() -> None:
 def test_data_and_figures_can_be_exported_with_the_visitor_s_classes() -> None:
     z, labels = logits()
     at = given(opened(), "own.npz", npz(logits=z, labels=labels))
-    assert [button.label for button in at.download_button] == [
-        "Settings file",
-        "Data (CSV)",
-        "Compared settings (CSV)",
-        "Figures (HTML)",
-    ]
+    assert file_links(at) == ["Settings file", "Data (CSV)", "Compared settings (CSV)", "Figures (HTML)"]
     text = csv_text(at.session_state["own_controller"].state, shown(at))
     assert f",class {labels[0]}," in text.splitlines()[2]
 

@@ -124,4 +124,4 @@ def test_the_papers_loss_has_no_other_part() -> None:
     model = models.build("knob-ode", width=8).eval()
     batch = batch_of(torch.arange(4), torch.zeros(4))
     step = losses.method_step(model, batch, PAPER, 0)
-    torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images, "literal"), batch.labels))
+    torch.testing.assert_close(step.loss, cross_entropy(model.predict(batch.images, "reset"), batch.labels))
