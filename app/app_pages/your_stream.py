@@ -258,9 +258,9 @@ def export(stream: UploadedStream) -> None:
         needs = ["from knob_core import wrap"]
     else:
         one = uploaded.z_dyn is uploaded.z_static
-        source = "wrap.classifier(model)" if one else "wrap.two_branch(model, Command())"
+        source = "wrap.classifier(model)" if one else "wrap.two_branch(model)"
         lines = f'stream = KnobStream({source}, settings="knob.toml")'
-        needs = ["from knob_core import wrap", *([] if one else ["from knob_core.wrap.command import Command"])]
+        needs = ["from knob_core import wrap"]
     imports = "\n".join([*needs, "from knob_core.runtime import KnobStream"])
     st.code(
         f"{imports}\n\n{lines}\nfor frame in camera:\n    answer = stream.step(frame)",

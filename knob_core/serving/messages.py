@@ -88,6 +88,8 @@ class Answer(TypedDict):
     u_star: float
     t_eff: float | None
     csr: float | None
+    omega: float  # rad/frame: the natural frequency that acted
+    disagreement: float  # frames in a row whose own class was another one than the label
     missing: bool  # no good frame this time: the last one was held
     age: float  # frames since the last good one
     zeta: float  # knobs that acted

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.server import garbage_collector, lifespan
 from knob_core.assets import ROOT
-from knob_core.maps import _lanes, _tally
+from knob_core.memories._loop import follow
 
 
 class Circle:
@@ -80,7 +80,4 @@ def test_a_session_that_is_over_is_emptied_even_where_it_is_still_held(monkeypat
 
 def test_the_kernels_of_the_map_are_compiled() -> None:
     lifespan.compile_maps()
-    for kernel in (_lanes.attend_lanes, _tally.tally):
-        assert getattr(
-            kernel, "signatures", True
-        )  # numba's list of compiled forms; NumPy's form where numba is missing
+    assert follow.machine_code().signatures  # numba's list of compiled forms
