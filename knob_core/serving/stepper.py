@@ -46,7 +46,7 @@ NAMES = (
     "omega_n",
 )
 MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a number is not finite
-BY_STREAM = ("zeta", "omega_n", "frame_rate", "goals")  # may differ within a step, or do not act
+BY_STREAM = (*KNOBS, "frame_rate", "goals")  # may differ within a step, or do not act
 SWITCHES = tuple(field.name for field in fields(Settings) if field.name not in BY_STREAM)
 log = logging.getLogger(__name__)
 NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
