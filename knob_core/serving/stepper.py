@@ -30,21 +30,8 @@ from knob_core.serving.served_stream import ServedStream, Waiting
 from knob_core.serving.state_rows import StateRows
 from knob_core.settings import Settings
 
-NAMES = (
-    "label",
-    "p_max",
-    "g",
-    "u",
-    "u_star",
-    "t_eff",
-    "csr",
-    "omega",
-    "disagreement",
-    "missing",
-    "age",
-    "zeta",
-    "omega_n",
-)
+KNOBS = ("zeta", "omega_n")
+NAMES = ("label", "p_max", "g", "u", "u_star", "t_eff", "csr", "omega", "disagreement", "missing", "age", *KNOBS)
 MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a number is not finite
 BY_STREAM = (*KNOBS, "frame_rate", "goals")  # may differ within a step, or do not act
 SWITCHES = tuple(field.name for field in fields(Settings) if field.name not in BY_STREAM)
