@@ -71,7 +71,7 @@ class Frame(nn.Module):
         knobs = (seen, zeta, omega_n, dt)
         alone = self.gate.frame(u_star, zeta, omega_n, dt, x + self.rest)
         z = fusion.mix(z_static, z_dyn, alone.g)
-        shown = follow(self.weights, NO_GATE, z, z, torch.zeros_like(u_star), *knobs, x, memory)
+        shown = follow(self.weights, NO_GATE, z, z, torch.zeros_like(u_star), *knobs, x[:, :2], memory)
         off = (torch.softmax(z, -1), alone.u, alone.g, alone.state, shown.memory)
         kinds = [off]
         for weights in (self.weights.plain, self.weights):
