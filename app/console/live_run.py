@@ -5,7 +5,7 @@ The screen is swept like an oscilloscope's: frame t of the run is drawn at t mod
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -46,8 +46,8 @@ class LiveRun:
             count = min(self.due, frames - start)
             due = cut(stream.branches, start, start + count)
             now, self.state = stream.go_on(due, settings, self.state or stream.at_rest())
-            for name in ("u", "g", "omega", "p_max", "predicted", "probabilities"):
-                getattr(self.response, name)[:, start : start + count] = getattr(now, name)
+            for part_ in fields(Response):
+                getattr(self.response, part_.name)[:, start : start + count] = getattr(now, part_.name)
             self.t += count
             self.due -= count
         while len(self.turns) > 1 and self.turns[1][0] <= self.t - frames:
@@ -117,4 +117,4 @@ def cut(branches: Branches, start: int, end: int) -> Branches:
 
 def part(response: Response, order: np.ndarray) -> Response:
     """Some frames of a response."""
-    return Response(*(getattr(response, name)[:, order] for name in ("u", "g", "probabilities", "p_max", "predicted")))
+    return Response(*(getattr(response, field.name)[:, order] for field in fields(Response)))
