@@ -6,11 +6,14 @@ Guo, Pleiss, Sun & Weinberger, "On Calibration of Modern Neural Networks", ICML 
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from knob_core import metrics
 from knob_core._arrays.checks import require_finite
+from knob_core._arrays.compiled import compiled
 
 T_LIMITS = (0.05, 20.0)  # where no T is best (all right, or all wrong) the nearer limit is given
 
@@ -27,10 +30,10 @@ def fit(z: NDArray, labels: NDArray) -> float:
     if labels.min() < 0 or labels.max() >= z.shape[1]:
         raise ValueError(f"labels must lie in [0, {z.shape[1] - 1}], got {labels.min()} to {labels.max()}")
     require_finite("z", z)
-    z_y = z[np.arange(len(labels)), labels]
+    z, labels = np.ascontiguousarray(z), labels.astype(np.int64)
 
     def slope(beta: float) -> float:
-        return float(((metrics.softmax(beta * z) * z).sum(-1) - z_y).mean())
+        return float(_slope(z, labels, beta))
 
     low, high = 1 / T_LIMITS[1], 1 / T_LIMITS[0]
     if slope(high) <= 0:
@@ -38,6 +41,21 @@ def fit(z: NDArray, labels: NDArray) -> float:
     if slope(low) >= 0:
         return T_LIMITS[1]
     return float(1 / brentq(slope, low, high, xtol=1e-10))
+
+
+@compiled()
+def _slope(z: NDArray, labels: NDArray, beta: float) -> Any:
+    """mean_i (sum_k p_k z_k - z_y), p = softmax(beta z), of logits z (N, K) and labels (N,)."""
+    found = 0.0
+    for i in range(len(z)):
+        top = z[i].max()
+        total, weighted = 0.0, 0.0
+        for k in range(z.shape[1]):
+            e = math.exp(beta * (z[i, k] - top))
+            total += e
+            weighted += e * z[i, k]
+        found += weighted / total - z[i, labels[i]]
+    return found / len(z)
 
 
 def tempered(z: NDArray, temperature: float) -> NDArray:

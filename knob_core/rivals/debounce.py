@@ -8,14 +8,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from knob_core._arrays.compiled import compiled
 from knob_core._arrays.top import top1
 from knob_core.rivals.base import Filter, Floats, Range
 from knob_core.rivals.majority import MajorityState
 from knob_core.rivals.window import counts
+
+
+@compiled()
+def follow(votes: Floats, shown: np.ndarray, enough: float) -> Any:
+    """The class shown (R, T) for votes (R, T, K); shown (R,) is brought to its end."""
+    out = np.empty(votes.shape[:2], np.int64)
+    for r in range(votes.shape[0]):
+        for t in range(votes.shape[1]):
+            best = shown[r]
+            for k in range(votes.shape[2]):
+                if votes[r, t, k] > votes[r, t, best]:
+                    best = k
+            if votes[r, t, best] >= enough:
+                shown[r] = best
+            out[r, t] = shown[r]
+    return out
 
 
 @dataclass(frozen=True)
@@ -39,11 +56,6 @@ class Debounce(Filter):
         voted = top1(z)  # (R, T)
         last = None if state is None else state.window
         votes, window = counts((voted[..., None] == classes).astype(np.float64), self.window, last)
-        shown = voted[:, 0] if state is None else state.shown
-        enough = math.ceil(self.share * self.window - 1e-9)
-        answer = np.empty_like(votes)
-        for t, n in enumerate(np.moveaxis(votes, 1, 0)):  # (R, K)
-            best = top1(n + (shown[:, None] == classes) / 2)
-            shown = np.where(n.max(-1) >= enough, best, shown)
-            answer[:, t] = shown[:, None] == classes
-        return answer, MajorityState(shown, window)
+        shown = (voted[:, 0] if state is None else state.shown).astype(np.int64)
+        out = follow(votes, shown, math.ceil(self.share * self.window - 1e-9))
+        return (out[..., None] == classes).astype(np.float64), MajorityState(shown, window)

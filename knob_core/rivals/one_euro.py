@@ -8,11 +8,12 @@ Casiez, Roussel & Vogel, "1 € Filter: A Simple Speed-based Low-pass Filter for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knob_core._arrays.compiled import compiled
 from knob_core.rivals.base import Filter, Floats, Range
 from knob_core.rivals.probabilities import log, softmax, total
 
@@ -27,23 +28,27 @@ def follow(
     x: NDArray, min_cutoff: float, beta: float, d_cutoff: float, state: OneEuroState | None = None
 ) -> tuple[NDArray, OneEuroState]:
     """m (..., T, K) and the state after the last frame; cutoffs in cycles/frame."""
-    frames = list(np.moveaxis(x, -2, 0))
-    if state is None:
-        state = OneEuroState(frames[0], np.zeros_like(frames[0]), frames[0])
-        out, frames = [state.m], frames[1:]
-    else:
-        out = []
-    m, d, last = state
-    for x_t in frames:
-        d = d + _alpha(d_cutoff) * (x_t - last - d)
-        m = m + _alpha(min_cutoff + beta * np.abs(d)) * (x_t - m)
-        last = x_t
-        out.append(m)
-    return np.stack(out, -2), OneEuroState(m.copy(), d, last.copy())  # never views of the caller's frames
+    first = x[..., 0, :]  # as if it had stood there before
+    m, d, last = (first, np.zeros_like(first), first) if state is None else state
+    end = OneEuroState(*(np.array(part, np.float64) for part in (m, d, last)))
+    rows = (part.reshape(-1, x.shape[-1]) for part in end)
+    out = _follow(np.ascontiguousarray(x, np.float64).reshape(-1, *x.shape[-2:]), *rows, min_cutoff, beta, d_cutoff)
+    return out.reshape(x.shape), end
 
 
-def _alpha(cutoff: float | NDArray) -> float | NDArray:
-    return 1 / (1 + 1 / (2 * np.pi * cutoff))
+@compiled()
+def _follow(x: NDArray, m: NDArray, d: NDArray, last: NDArray, min_cutoff: float, beta: float, d_cutoff: float) -> Any:
+    """m (R, T, K) of x (R, T, K); m, d and last (R, K) are brought to their end."""
+    out = np.empty_like(x)
+    smooth = 1 / (1 + 1 / (2 * np.pi * d_cutoff))
+    for r in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            for k in range(x.shape[2]):
+                d[r, k] += smooth * (x[r, t, k] - last[r, k] - d[r, k])
+                m[r, k] += (x[r, t, k] - m[r, k]) / (1 + 1 / (2 * np.pi * (min_cutoff + beta * abs(d[r, k]))))
+                last[r, k] = x[r, t, k]
+                out[r, t, k] = m[r, k]
+    return out
 
 
 @dataclass(frozen=True)

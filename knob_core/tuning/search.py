@@ -43,8 +43,13 @@ class Search:
         return y
 
 
-def minimise(f: Callable[[Point], float], start: Point, evaluations: int, seed: int) -> Search:
-    """Search [0, 1]^n from the points of a grid and `start` (n,); a cube without sides is evaluated once."""
+def minimise(
+    f: Callable[[Point], float], start: Point, evaluations: int, seed: int, grid: float = GRID_SHARE
+) -> Search:
+    """Search [0, 1]^n from the points of a grid and `start` (n,); a cube without sides is evaluated once.
+
+    `grid` is its share of the evaluations: 0 where the start is known to be good.
+    """
     start = np.asarray(start, np.float64)
     if start.ndim != 1 or not ((start >= 0) & (start <= 1)).all():
         raise ValueError(f"start must be a point of the unit cube, got {start}")
@@ -55,7 +60,7 @@ def minimise(f: Callable[[Point], float], start: Point, evaluations: int, seed: 
     try:
         search(start)
         if len(start):
-            for point in _grid(len(start), int(GRID_SHARE * evaluations), rng):
+            for point in _grid(len(start), int(grid * evaluations), rng):
                 search(point)
             while True:  # a cloud that has shrunk to nothing starts anew
                 _cma_es(search, rng)
