@@ -123,7 +123,7 @@ def fit(
     if labels is None:
         return _listened(streams, say)
     kinds = _strong() if rivals is None else dict(rivals)
-    judged = streams.rows(streams.labelled.any(-1))
+    judged = streams.rows(np.asarray(streams.labelled.any(-1)))
     if len(np.unique(judged.groups)) < 2:
         raise ValueError("only one group or stream has labels, expected at least 2: one to fit, one to judge")
     limit = float(max_delay)
@@ -235,7 +235,7 @@ def _helps(streams: Streams, ours: Floats, off: Floats, tempered: Floats) -> boo
         return True
     calm, bare = (_counts(by, p) for p in (ours, off))
     fewer = np.bincount(by.groups, bare.excess - calm.excess)
-    return bool(calm.excess_flips <= CALMER * bare.excess_flips) and clearly(fewer)
+    return bool(calm.excess_flips <= CALMER * bare.excess_flips) and clearly(fewer.astype(np.float64))
 
 
 def _words(helps: bool, delay: float, limit: float, table: tuple[Row, ...]) -> str:

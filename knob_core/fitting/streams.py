@@ -47,7 +47,7 @@ class Streams:
     @cached_property
     def lost(self) -> np.ndarray:
         """(R, T) bool: this frame did not come."""
-        return np.isnan(self.z).any(-1)
+        return np.asarray(np.isnan(self.z).any(-1))
 
     @cached_property
     def held(self) -> Floats:
