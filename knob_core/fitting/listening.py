@@ -51,7 +51,7 @@ class Home(NamedTuple):
 
 def home(z: Floats, cautious: bool = False) -> Home:
     """From logits (R, T, K), rows with NaN for frames that did not come."""
-    came = ~np.isnan(z).any(-1)
+    came = np.asarray(~np.isnan(z).any(-1))
     weights = measured(z[came], temperature(z[came]))
     answers = [weights.run_logits(z, ZETA, omega).probabilities.argmax(-1) for omega in OMEGAS]
     reader = _Reader(z, came)
