@@ -41,7 +41,10 @@ from train.measuring import change_tables
 
 VALIDATION = {"mixed": 96, "fast": 48, "slow": 48}  # streams
 TEST = {"mixed": 210, "fast": 60, "slow": 60}
-RIVALS = ("ema-logits", "second-order", "one-euro-logits", "hmm", "cusum", "change-point")
+RIVALS = (
+    "ema-logits", "two-speeds", "second-order", "one-euro-logits", "hmm", "cusum", "change-point", "hysteresis",
+    "debounce",
+)  # fmt: skip
 AT_HOME = ("cusum", "change-point", "hmm")  # beside ours at home, at the same delay
 EVALUATIONS = 80
 OMEGAS = tuple(np.geomspace(0.001, 6.0, 30))  # rad/frame: our own sweep

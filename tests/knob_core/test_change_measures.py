@@ -220,7 +220,7 @@ def test_measure_puts_the_parts_together() -> None:
     labels = draw.integers(0, 4, (5, 3)).repeat(20, axis=1)
     z = draw.normal(size=(5, 60, 4)) + 3 * np.eye(4)[labels]
     p = np.exp(z) / np.exp(z).sum(-1, keepdims=True)
-    response = Response(np.zeros((5, 60)), np.full((5, 60), 0.5), p, p.max(-1), p.argmax(-1))
+    response = Response(np.zeros((5, 60)), np.full((5, 60), 0.5), np.full((5, 60), 0.4), p, p.max(-1), p.argmax(-1))
     content = np.arange(15).reshape(5, 3).repeat(20, axis=1)
     branches = Branches(z, z, np.zeros((5, 60)), labels, np.zeros(60), content)
     bare = response.predicted

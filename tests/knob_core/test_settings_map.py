@@ -205,7 +205,7 @@ def test_the_frontier_is_the_report_s_for_the_same_streams() -> None:
     """Ours as `train.compare_filters` measures it, and rivals as it interpolates them."""
     branches = change_branches.made_up(10, 150)
     streams, omegas = of_branches(branches), np.geomspace(0.02, 3, 16)
-    ours = AttentiveMemory(omega_n=1.0, zeta=0.8, u_mean=0.4, u_scale=0.8)
+    ours = AttentiveMemory(omega_n=1.0, zeta=0.8)
     filters = [replace(ours, omega_n=float(w)) for w in omegas]
     means = together([measure(f, streams, temperature=1.0) for f in filters]).means()
     many = ManySettings(branches, Settings(weights=ours.weights))

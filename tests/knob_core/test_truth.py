@@ -1,61 +1,73 @@
-"""Stretches, cuts and which of them can be recognised, on streams small enough to count by hand."""
+"""knob.py, its compiled form and knob.js give the answers of truth.csv."""
 
 from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from knob_core.measures.truth import truth
+from knob_core import knob
+from knob_core.memories import attentive
+
+FOLDER = Path(knob.__file__).parent
+SCRIPT = """
+import { readFileSync } from "node:fs";
+import { Knob } from %s;
+const [head, ...lines] = readFileSync(%s, "utf8").trim().split("\\n"), names = head.split(",");
+let worst = 0, weights = {}, seen = null, knob = null;
+for (const line of lines) {
+  if (line.startsWith("# ")) { weights = JSON.parse(line.slice(2)); continue; }
+  const cells = line.split(","), row = Object.fromEntries(names.map((name, i) => [name, cells[i]]));
+  if (row.case !== seen) { knob = new Knob(weights); seen = row.case; }
+  const part = (letter) => [0, 1, 2].map((i) => Number(row[letter + i]));
+  knob.zeta = Number(row.zeta); knob.omega_n = Number(row.omega_n);
+  const p = row.z0 === "" ? knob.next(null)
+    : row.d0 === "" ? knob.next(part("z")) : knob.next(part("z"), part("d"), Number(row.u_star));
+  worst = Math.max(worst, Math.abs(knob.u - Number(row.u)), ...part("p").map((x, i) => Math.abs(x - p[i])));
+}
+console.log(worst);
+"""
 
 
-def test_stretches_and_cuts_by_hand() -> None:
-    labels = np.array([[0, 0, 0, 1, 1, 1], [2, 2, 2, 2, 2, 2]])
-    content = np.array([[7, 7, 7, 8, 8, 8], [4, 4, 5, 5, 5, 5]])
-    known = truth(labels, bare=labels, content=content)
-    np.testing.assert_array_equal(known.start, [0, 3, 6, 8])
-    np.testing.assert_array_equal(known.length, [3, 3, 2, 4])
-    np.testing.assert_array_equal(known.stream, [0, 0, 1, 1])
-    np.testing.assert_array_equal(known.changed, [False, True, False, False])
-    np.testing.assert_array_equal(known.counted, [False, True, False, True])  # the start of a stream is no cut
-    np.testing.assert_array_equal(known.cut_stream, [0, 1])
-    np.testing.assert_array_equal(known.cut_frame, [3, 2])
-    np.testing.assert_array_equal(known.cuts, [1, 1])
-    np.testing.assert_array_equal(known.left, [[2, 1, 0, 2, 1, 0], [1, 0, 3, 2, 1, 0]])
+def cases() -> list[tuple[dict[str, object], list[dict[str, float]]]]:
+    """Weights and rows of each case; NaN for an empty cell."""
+    head, *lines = (FOLDER / "truth.csv").read_text().splitlines()
+    found: list[tuple[dict[str, object], list[dict[str, float]]]] = []
+    for line in lines:
+        if line.startswith("# "):
+            found.append((json.loads(line[2:]), []))
+        else:
+            cells = [float(cell) if cell else np.nan for cell in line.split(",")]
+            found[-1][1].append(dict(zip(head.split(","), cells, strict=True)))
+    return found
 
 
-def test_cuts_within_a_class_can_be_left_out_but_still_end_a_stretch() -> None:
-    labels, content = np.full((1, 6), 3), np.array([[1, 1, 1, 2, 2, 2]])
-    assert truth(labels, labels, content).cuts.tolist() == [1]
-    strict = truth(labels, labels, content, same_class=False)
-    assert strict.cuts.tolist() == [0] and strict.length.tolist() == [3, 3]
-    assert truth(labels, labels).length.tolist() == [6]  # without the pictures nobody can know
+@pytest.mark.parametrize("kind", [knob.Knob, attentive.Knob], ids=["definition", "compiled"])
+def test_python_gives_the_recorded_answers(kind: type[knob.Knob]) -> None:
+    for weights, rows in cases():
+        followed, gated = kind(1.0, 0.4, **weights), not np.isnan(rows[0]["d0"])
+        for row in rows:
+            z, d, p = (np.array([row[f"{letter}{i}"] for i in range(3)]) for letter in "zdp")
+            followed.zeta, followed.omega_n = row["zeta"], row["omega_n"]
+            answer = followed(z, d, row["u_star"]) if gated else followed(z)
+            np.testing.assert_allclose(answer, p, atol=1e-9, rtol=0)
+            assert abs(followed.state["gate"][0, 0] - row["u"]) < 1e-9
 
 
-@pytest.mark.parametrize(("bare", "recognised"), [([1, 1, 0, 0], 1), ([1, 0, 0, 0], 0), ([1, 1, 1, 1], 1)])
-def test_half_of_a_picture_s_frames_must_be_recognised(bare: list[int], recognised: int) -> None:
-    labels = np.array([[0, 0, 1, 1, 1, 1]])
-    known = truth(labels, np.array([[0, 0, *bare]]))
-    assert known.cuts.sum() == recognised
-    assert known.changed.sum() == 1  # the class changes, whoever sees it
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_javascript_gives_the_recorded_answers() -> None:
+    script = SCRIPT % (json.dumps((FOLDER / "knob.js").as_uri()), json.dumps(str(FOLDER / "truth.csv")))
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert float(done.stdout) < 1e-6
 
 
-def test_frames_without_a_label_are_no_steps_and_a_class_that_is_another_after_them_is_a_cut() -> None:
-    labels = np.array([[0, 0, -1, -1, 1, 1], [-1, 0, -1, -1, 0, 0]])
-    known = truth(labels, np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 0]]))
-    np.testing.assert_array_equal(known.start[known.changed], [4])
-    np.testing.assert_array_equal(known.counted, known.changed)  # the second stream shows one class throughout
-    np.testing.assert_array_equal(known.both_known[0], [False, True, False, False, False, True])
+def test_the_file_is_the_definitions() -> None:
+    from tools import truth
 
-
-@pytest.mark.parametrize(
-    ("labels", "bare", "content"),
-    [
-        (np.zeros(4, int), np.zeros(4, int), None),
-        (np.zeros((1, 4), int), np.zeros((1, 5), int), None),
-        (np.zeros((1, 4), int), np.zeros((1, 4), int), np.zeros((2, 4), int)),
-        (np.zeros((0, 4), int), np.zeros((0, 4), int), None),
-    ],
-)
-def test_odd_shapes_are_refused(labels: np.ndarray, bare: np.ndarray, content: np.ndarray | None) -> None:
-    with pytest.raises(ValueError, match=r"expected one shape \(R, T\)"):
-        truth(labels, bare, content)
+    assert truth.rows() == (FOLDER / "truth.csv").read_text().splitlines()
