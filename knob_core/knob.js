@@ -5,7 +5,7 @@
 //     const p = knob.next(logits);           // an array of K logits; null for a frame that did not come
 //     const q = knob.next(z_static, z_dyn, u_star);   // of a model with two branches and a gate
 
-export const SAFE = { a: 1.5, b: 2, d: 0, tau: 1, eps: 0.05, t_0: 0, f: 0.4, o: [], s: [] };
+export const SAFE = { a: 2, b: 2, d: 0, tau: 1, eps: 0.05, t_0: 0, f: 0.4, o: [], s: [] };
 const FLOOR = 1e-9, KEPT = 0.95, TINY = 1e-300, DRIVE = 700;
 
 const sum = (x) => x.reduce((total, value) => total + value, 0);

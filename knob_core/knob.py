@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 # Of a model of which nothing is known: at home hardly slower than the model alone.
-SAFE: dict[str, Any] = {"a": 1.5, "b": 2.0, "d": 0.0, "tau": 1.0, "eps": 0.05, "t_0": 0.0, "f": 0.4, "o": (), "s": ()}
+SAFE: dict[str, Any] = {"a": 2.0, "b": 2.0, "d": 0.0, "tau": 1.0, "eps": 0.05, "t_0": 0.0, "f": 0.4, "o": (), "s": ()}
 FLOOR = 1e-9  # a probability that a swinging memory falls below counts as this much
 KEPT = 0.95  # part of the way to a tie that the frame may take the answer
 TINY, DRIVE = 1e-300, 700.0  # keep logarithms and exponentials finite

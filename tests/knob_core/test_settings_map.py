@@ -204,11 +204,11 @@ def test_streams_without_a_change_have_no_frontier() -> None:
 def test_the_frontier_is_the_report_s_for_the_same_streams() -> None:
     """Ours as `train.compare_filters` measures it, and rivals as it interpolates them."""
     branches = change_branches.made_up(10, 150)
-    streams, omegas = of_branches(branches), np.geomspace(0.02, 3, 16)
+    streams, omegas = of_branches(branches, single=True), np.geomspace(0.02, 3, 16)
     ours = AttentiveMemory(omega_n=1.0, zeta=0.8)
     filters = [replace(ours, omega_n=float(w)) for w in omegas]
     means = together([measure(f, streams, temperature=1.0) for f in filters]).means()
-    many = ManySettings(branches, Settings(weights=ours.weights))
+    many = ManySettings(branches, Settings(weights=ours.weights), "static")
     found = many.measure(np.full(16, 0.8), omegas)
     np.testing.assert_allclose(found["delay_mean"], means.delay, atol=1e-9)
     np.testing.assert_allclose(found["excess_flips"], means.flips, atol=1e-9)

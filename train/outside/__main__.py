@@ -102,8 +102,13 @@ def verdict(rows: Sequence[Row]) -> str:
 def record(name: str, model: Model, kind: str, row: Row, entry: Contender, size: tuple[int, ...]) -> dict[str, object]:
     """One line of the CSV file."""
     whence = {"model": name, "package": model.weights.package, "version": model.weights.version, "kind": kind}
-    chosen = json.dumps({parameter: float(f"{value:.6g}") for parameter, value in entry.chosen.items()})
+    chosen = json.dumps({name: _rounded(value) for name, value in entry.chosen.items()})
     return {**whence, **asdict(row), "streams": size[0], "frames": size[1], "chosen": chosen}
+
+
+def _rounded(value: float | list[float]) -> float | list[float]:
+    """To six digits."""
+    return [float(f"{x:.6g}") for x in value] if isinstance(value, list) else float(f"{value:.6g}")
 
 
 def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
