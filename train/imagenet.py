@@ -1,8 +1,9 @@
 """ImageNet-C at small scale: `python -m train.imagenet FOLDER --model resnet50 --weights DEFAULT --count 500`.
 
 Any classifier of torchvision on any folder in ImageNet's layout, one folder a class: in their sorted order, or where
-all of their names are numbers, of these classes. Pictures are resized, cropped to 224 x 224, corrupted with ImageNet-C's
-constants (`knob_core.corruptions.imagenet`, all but frost) and judged; writes one row for each corruption and severity.
+all of their names are numbers, of these classes. Pictures are resized, cropped to 224 x 224, corrupted with the
+constants of ImageNet-C (`knob_core.corruptions.imagenet`, all but frost) and judged; writes one row for each corruption
+and severity.
 `--shipped` measures EfficientNet-Lite0 of the outside models on the pictures that ship, enlarged, instead.
 """
 
