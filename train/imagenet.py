@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor
 from tqdm import tqdm
 
@@ -60,14 +62,14 @@ def measure(
 
 
 def torchvision_classifier(name: str, weights: str | None, device: torch.device) -> Classify:
-    """A model of torchvision's list; weights by torchvision's name ("DEFAULT"), from a file, or random ones."""
+    """A model of torchvision's list; weights by torchvision's name ("DEFAULT"), from a safetensors file, or random."""
     try:
         if weights is not None and Path(weights).is_file():
             model = torchvision.models.get_model(name)
-            model.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
+            model.load_state_dict(load_file(weights))
         else:
             model = torchvision.models.get_model(name, weights=weights)
-    except (ValueError, RuntimeError, KeyError) as error:
+    except (ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise commands.WrongArgument(f"--model {name}, --weights {weights}: {str(error).splitlines()[0]}") from error
     model = model.eval().to(device)
     mean, std = (torch.tensor(x, device=device).view(3, 1, 1) for x in (MEAN, STD))
@@ -114,7 +116,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     what.add_argument("folder", nargs="?", type=commands.path, help="pictures in ImageNet's layout")
     what.add_argument("--shipped", action="store_true", help="EfficientNet-Lite0 on the pictures that ship")
     parser.add_argument("--model", default="resnet50", metavar="NAME", help="of torchvision (default: %(default)s)")
-    parser.add_argument("--weights", metavar="NAME", help="DEFAULT, ... of torchvision, or a file; default: random")
+    parser.add_argument(
+        "--weights",
+        metavar="NAME",
+        help="DEFAULT, ... of torchvision, or a safetensors file of its state; default: random",
+    )
     parser.add_argument("--count", type=commands.positive, metavar="N", help="pictures; default: all")
     parser.add_argument(
         "--only", nargs="+", action=commands.Several, metavar="NAME", choices=NAMES, default=NAMES,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import save_file
 
 from knob_core._torchvision import torchvision
 from knob_core.corruptions import corrupt
@@ -58,10 +59,18 @@ def test_rows_are_what_the_classifier_says_of_corrupted_pixels(tmp_path: Path) -
 def test_the_command_takes_any_model_of_torchvision(tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = torchvision.models.mobilenet_v3_small().eval()
-    torch.save(model.state_dict(), tmp_path / "mine.pt")
+    save_file(model.state_dict(), tmp_path / "mine.safetensors")
     made = write(tmp_path / "made", {"ants": "310", "bees": "309", "cats": "281"})
     out = tmp_path / "out" / "rows.csv"
-    arguments = [str(made), "--model", "mobilenet_v3_small", "--weights", str(tmp_path / "mine.pt"), "--device", "cpu"]
+    arguments = [
+        str(made),
+        "--model",
+        "mobilenet_v3_small",
+        "--weights",
+        str(tmp_path / "mine.safetensors"),
+        "--device",
+        "cpu",
+    ]
     assert imagenet.main([*arguments, "--only", "contrast", "--severities", "3", "--out", str(out)]) == 0
     frame = result_tables.read(out)
     assert frame["corruption"].tolist() == ["clean", "contrast"] and set(frame["n"]) == {6}
