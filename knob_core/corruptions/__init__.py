@@ -1,4 +1,4 @@
-"""Nineteen corruptions of small images, in batches, on any device, at any real severity in [0, 5].
+"""Nineteen corruptions of images, in batches, on any device, at any real severity in [0, 5].
 
 y = floor(255 clamp(f(x; c(s)))) / 255, with the published constants c at s = 1..5 and the identity at 0.
 Reference: Hendrycks & Dietterich, "Benchmarking Neural Network Robustness to Common Corruptions" (ICLR 2019).
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Generator, Tensor
 
-from knob_core.corruptions import blur, digital, noise, weather
+from knob_core.corruptions import blur, digital, imagenet, noise, weather
 from knob_core.corruptions._severity import any_true
 
 Severity = float | Sequence[float] | Tensor
@@ -41,6 +41,7 @@ _TEST: dict[str, Corruption] = {
     "jpeg_compression": digital.jpeg_compression,
 }
 CORRUPTIONS = _TEST | _TRAINING
+CONSTANTS: dict[str, dict[str, Corruption]] = {"cifar10-c": CORRUPTIONS, "imagenet-c": imagenet.CORRUPTIONS}
 
 TRAINING = tuple(_TRAINING)  # set aside by the benchmark's authors for training and validation
 TEST = tuple(_TEST)  # the standard fifteen
@@ -80,10 +81,13 @@ def _check_severity(severity: Severity, images: Tensor) -> Tensor:
     return s.expand(len(images))
 
 
-def _check_name(name: str) -> Corruption:
-    if name not in CORRUPTIONS:
-        raise ValueError(f"name must be one of {', '.join(NAMES)}; got {name!r}")
-    return CORRUPTIONS[name]
+def _check_name(name: str, constants: str) -> Corruption:
+    if constants not in CONSTANTS:
+        raise ValueError(f"constants must be one of {', '.join(CONSTANTS)}; got {constants!r}")
+    known = CONSTANTS[constants]
+    if name not in known:
+        raise ValueError(f"name must be one of {', '.join(known)}; got {name!r}")
+    return known[name]
 
 
 def _render(f: Corruption, images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
@@ -98,12 +102,16 @@ def _render(f: Corruption, images: Tensor, severity: Tensor, generator: Generato
 
 
 @torch.no_grad()
-def corrupt(images: Tensor, name: str, severity: Severity, generator: Generator | None = None) -> Tensor:
+def corrupt(
+    images: Tensor, name: str, severity: Severity, generator: Generator | None = None, constants: str = "cifar10-c"
+) -> Tensor:
     """Images (N, 3, H, W) in [0, 1] under corruption `name` at a severity in [0, 5], one number or one per image.
+
+    `constants` "cifar10-c" are for small images, "imagenet-c" for those of 224 x 224 pixels, without frost.
 
     Every random draw comes from `generator` (on the images' device; None is torch's own), in shapes that do not
     depend on the severity: one seed gives pixels that move continuously with it.
     """
-    f = _check_name(name)
+    f = _check_name(name, constants)
     _check_images(images)
     return _render(f, images, _check_severity(severity, images), generator)

@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from knob_core.corruptions import _matrices
+
 
 def correlate(images: Tensor, kernel: Tensor, top: int, left: int, mode: str) -> Tensor:
     """Images (N, C, H, W) with kernel (N, A, B), each image with its own; the border as torch's pad calls it."""
@@ -36,6 +38,19 @@ def disk(radius: float, alias: float) -> tuple[float, ...]:
         for a in range(-2, 3)
         for b in range(-2, 3)
     )
+
+
+@lru_cache
+def large_disk(radius: int, alias: float, half: int) -> tuple[float, ...]:
+    """(2 half + 1)^2 weights of a larger disk, smoothed by a Gaussian of 3x3 or, past radius 8, 5x5 pixels."""
+    edge, reach = max(radius, 8), 1 if radius <= 8 else 2
+    line = torch.arange(-edge, edge + 1, dtype=torch.float64)
+    inside = (line[:, None] ** 2 + line**2 <= radius**2).double()
+    taps = torch.arange(-reach, reach + 1, dtype=torch.float64)
+    weight = torch.exp(-0.5 * (taps / alias) ** 2) if alias else (taps == 0).double()
+    blur = _matrices.filter_matrix((weight / weight.sum())[None], len(line), "mirror")[0]
+    smooth = blur @ (inside / inside.sum()) @ blur.T
+    return tuple(F.pad(smooth, (half - edge,) * 4).flatten().tolist())
 
 
 def streak(

@@ -40,6 +40,10 @@ def filter_matrix(kernel: Tensor, size: int, mode: str) -> Tensor:
     i = torch.arange(size, device=kernel.device)
     d = torch.arange(-radius, radius + 1, device=kernel.device)
     j = border(i[None, :] + d[:, None], size, mode)  # (K, size)
+    if len(d) > 2 * size:  # the table below would be larger than many images
+        there = j.T.expand(len(kernel), -1, -1)  # (N, size, K)
+        matrix = torch.zeros(len(kernel), size, size, dtype=kernel.dtype, device=kernel.device)
+        return matrix.scatter_add_(2, there, kernel[:, None].expand(there.shape))
     incidence = (j[:, :, None] == i).to(kernel.dtype)  # (K, size, size)
     return (kernel @ incidence.flatten(1)).view(-1, size, size)
 

@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from knob_core.corruptions._severity import any_true
+
 
 def _grid(images: Tensor) -> Tensor:
     """Column number, row number and 1 of every pixel, (H, W, 3)."""
@@ -37,6 +39,31 @@ def affine(images: Tensor, shifts: Tensor) -> Tensor:
     there[:, :, 2] -= 1
     grid = (_grid(images).view(-1, 3) @ there.transpose(1, 2)).view(count, height, width, 2)
     return F.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=True)
+
+
+def scattered(draw: Tensor, reach: Tensor) -> Tensor:
+    """Where each pixel comes from (N, H W) when all swap places at random, one after the other from the last one.
+
+    Pixel p takes the value that p + d has by then, d in -reach..reach-1 (N, 1, 1) from draws (2, N, H, W) in 0..1;
+    those within `reach` of the edge stay. (The recipe's swap is in effect a copy.) Where p + d came before p it has
+    been copied to itself: such chains are followed, twice as far with every look.
+    """
+    height, width = draw.shape[-2:]
+    i, j = torch.arange(height, device=draw.device)[:, None], torch.arange(width, device=draw.device)
+    inside = (i > reach) & (i <= height - reach) & (j > reach) & (j <= width - reach)  # (N, H, W)
+    dy, dx = (((2 * reach * u).floor() - reach) * inside for u in draw)
+    there = ((i + dy) * width + j + dx).long().flatten(1)  # (N, P)
+    inside, here = inside.flatten(1), torch.arange(height * width, device=draw.device)
+    copied = (there > here) & inside.gather(1, there)
+    if not any_true(copied):
+        return there
+    pixels = len(here)
+    chain = torch.cat([here.expand_as(there), there + pixels * copied], 1)  # values as they were, then as they are
+    for _ in range(pixels.bit_length()):
+        if not any_true(chain >= pixels):
+            break
+        chain = chain.gather(1, chain)
+    return chain[:, pixels:]
 
 
 def displace(images: Tensor, d: Tensor) -> Tensor:

@@ -7,12 +7,14 @@ Reference: Hendrycks & Dietterich (ICLR 2019), CIFAR-10-C constants.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Generator, Tensor
 
 from knob_core.corruptions import _jpeg, _matrices, _warp
 from knob_core.corruptions._draws import uniform
-from knob_core.corruptions._severity import any_true, blend, constants
+from knob_core.corruptions._severity import Table, any_true, blend, constants
 
 BRIGHTNESS = [[0.0], [0.05], [0.1], [0.15], [0.2], [0.3]]  # added to V
 CONTRAST = [[1.0], [0.75], [0.5], [0.4], [0.3], [0.15]]  # factor about the mean
@@ -31,9 +33,9 @@ SATURATE = [[1.0, 0.0], [0.3, 0.0], [0.1, 0.0], [1.5, 0.0], [2.0, 0.1], [2.5, 0.
 ROUND = 0.498 / 255  # Pillow's resizing and JPEG end in whole levels, so mixtures of two are rounded, not truncated
 
 
-def brightness(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def brightness(images: Tensor, severity: Tensor, generator: Generator | None, table: Table = BRIGHTNESS) -> Tensor:
     """More light: V rises, hue and saturation stay."""
-    (c,) = constants(BRIGHTNESS, severity, images)
+    (c,) = constants(table, severity, images)
     return lighten(images, c)
 
 
@@ -45,16 +47,16 @@ def lighten(images: Tensor, c: Tensor | float) -> Tensor:
     return (images * (brighter / (value + black))).add_(brighter * black)
 
 
-def contrast(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def contrast(images: Tensor, severity: Tensor, generator: Generator | None, table: Table = CONTRAST) -> Tensor:
     """Everything drawn towards its channel's mean."""
-    (c,) = constants(CONTRAST, severity, images)
+    (c,) = constants(table, severity, images)
     mean = images.mean((2, 3), keepdim=True)
     return mean + c * (images - mean)
 
 
-def saturate(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def saturate(images: Tensor, severity: Tensor, generator: Generator | None, table: Table = SATURATE) -> Tensor:
     """Colours washed out (1-2) or lurid (3-5); grey has hue 0, so b > 0 turns it red."""
-    a, b = constants(SATURATE, severity, images)
+    a, b = constants(table, severity, images)
     value = images.amax(1, keepdim=True)
     delta = value - images.amin(1, keepdim=True)  # (N, 1, H, W)
     grey = (delta == 0).to(images.dtype)
@@ -64,24 +66,28 @@ def saturate(images: Tensor, severity: Tensor, generator: Generator | None) -> T
     return value - k.mul_(saturation * value)
 
 
-def elastic_transform(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def elastic_transform(
+    images: Tensor, severity: Tensor, generator: Generator | None, table: Table = ELASTIC_TRANSFORM
+) -> Tensor:
     """Stretched by a random affine map, then wobbled."""
     count, _, height, width = images.shape
-    alpha, sigma, shift = (min(height, width) * c for c in constants(ELASTIC_TRANSFORM, severity, images))
+    alpha, sigma, shift = (min(height, width) * c for c in constants(table, severity, images))
     corners = 2 * uniform((count, 3, 2), images, generator) - 1
     waves = 2 * uniform((count, 2, height, width), images, generator) - 1
     out = _warp.affine(images, shift.view(-1, 1, 1) * corners)
     if any_true(alpha > 0):
-        radius = int(3 * max(row[1] for row in ELASTIC_TRANSFORM) * min(height, width) + 0.5)
+        radius = int(3 * max(row[1] for row in table) * min(height, width) + 0.5)
         out = _warp.displace(out, alpha * _matrices.gaussian_blur(waves, sigma, radius, mode="reflect", truncate=3))
     return out
 
 
-def pixelate(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def pixelate(
+    images: Tensor, severity: Tensor, generator: Generator | None, table: Sequence[float] = PIXELATE
+) -> Tensor:
     """Fewer pixels, shown at the old size."""
     size = images.shape[-2:]
     tables = [
-        torch.stack([_matrices.pixelate(n, int(n * scale), images.dtype, images.device) for scale in PIXELATE])
+        torch.stack([_matrices.pixelate(n, int(n * scale), images.dtype, images.device) for scale in table])
         for n in size
     ]  # two of (6, size, size)
 
@@ -93,11 +99,13 @@ def pixelate(images: Tensor, severity: Tensor, generator: Generator | None) -> T
     return blend(images, render, severity) + ROUND
 
 
-def jpeg_compression(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def jpeg_compression(
+    images: Tensor, severity: Tensor, generator: Generator | None, table: Sequence[int] = JPEG_COMPRESSION
+) -> Tensor:
     """Blocks of 8x8 pixels, coarsely quantised."""
 
     def render(whole: Tensor) -> Tensor:
-        out = _jpeg.roundtrip(images, JPEG_COMPRESSION, whole.long())
+        out = _jpeg.roundtrip(images, table, whole.long())
         untouched = (whole == 0).view(-1, 1, 1, 1)
         return torch.where(untouched, images, out) if any_true(untouched) else out
 

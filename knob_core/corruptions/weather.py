@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from knob_core.corruptions import _edges, _kernels, _matrices, _textures
 from knob_core.corruptions._draws import normal, uniform
-from knob_core.corruptions._severity import any_true, blend, constants
+from knob_core.corruptions._severity import Table, any_true, blend, constants
 
 SNOW = [  # mean, std and zoom of the flakes' noise, threshold, streak radius and sigma in pixels, share of x kept
     [0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 1.0],
@@ -44,9 +44,9 @@ def _colour(rgb: tuple[float, float, float], like: Tensor) -> Tensor:
     return torch.tensor(rgb, dtype=like.dtype, device=like.device).view(1, 3, 1, 1)
 
 
-def fog(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def fog(images: Tensor, severity: Tensor, generator: Generator | None, table: Table = FOG) -> Tensor:
     """Drifting fog, scaled back so that the brightest value stays."""
-    amount, decay = constants(FOG, severity, images)
+    amount, decay = constants(table, severity, images)
     height, width = images.shape[-2:]
     side = 1 << (max(height, width) - 1).bit_length()
     wave = 2 * uniform((len(images), side, side), images, generator) - 1
@@ -65,7 +65,7 @@ def frost(images: Tensor, severity: Tensor, generator: Generator | None) -> Tens
     return a * images + b * ice
 
 
-def snow(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def snow(images: Tensor, severity: Tensor, generator: Generator | None, table: Table = SNOW) -> Tensor:
     """Flakes as streaks at -135..-45 degrees, over a whitened picture."""
     count, _, height, width = images.shape
     noise = normal((count, 1, height, width), images, generator)
@@ -74,13 +74,13 @@ def snow(images: Tensor, severity: Tensor, generator: Generator | None) -> Tenso
     white = torch.maximum(images, 1.5 * grey + 0.5)
     zooms = [
         torch.stack(
-            [_matrices.zoom(size, *_matrices.zoom_sizes(size, row[2]), images.dtype, images.device) for row in SNOW]
+            [_matrices.zoom(size, *_matrices.zoom_sizes(size, row[2]), images.dtype, images.device) for row in table]
         )
         for size in (height, width)
     ]  # two of (6, size, size)
 
     def render(whole: Tensor) -> Tensor:
-        mean, std, _, threshold, radius, sigma, keep = constants(SNOW, whole, images)
+        mean, std, _, threshold, radius, sigma, keep = constants(table, whole, images)
         rows, columns = (table[whole.long()] for table in zooms)
         flakes = _matrices.apply(mean + std * noise, rows, columns)
         flakes = flakes.mul_(flakes >= threshold).clamp_(0, 1).mul_(255).floor_()
@@ -91,10 +91,10 @@ def snow(images: Tensor, severity: Tensor, generator: Generator | None) -> Tenso
     return blend(images, render, severity)
 
 
-def _water(liquid: Tensor, mix: Tensor) -> Tensor:
+def _water(liquid: Tensor, mix: Tensor, reach: int) -> Tensor:
     """How bright each pixel's water is, (N, 1, H, W) in 0..mix; liquid (N, 1, H, W) is 0 where dry."""
     layer = (liquid[:, 0] * 255).floor().clamp(0, 255)  # (N, H, W)
-    depth = _edges.distance(_edges.canny(layer, low=50, high=150), layer.dtype, most=20)
+    depth = _edges.distance(_edges.canny(layer, low=50, high=150, reach=reach), layer.dtype, most=20)
     depth = _edges.equalise((_edges.box3(depth) + 1e-4).floor(), top=20)
     relief = torch.tensor(RELIEF, dtype=layer.dtype, device=layer.device).view(1, 1, 3, 3)
     depth = F.conv2d(F.pad(depth[:, None], (1, 1, 1, 1), mode="reflect"), relief)[:, 0].clamp(0, 255)
@@ -102,27 +102,34 @@ def _water(liquid: Tensor, mix: Tensor) -> Tensor:
     return (m / m.amax((1, 2), keepdim=True).clamp(min=1e-6))[:, None] * mix
 
 
-def _mud(wet: Tensor, mix: Tensor) -> Tensor:
+def _mud(wet: Tensor, mix: Tensor, radius: int) -> Tensor:
     """How much mud covers each pixel, (N, 1, H, W): 0 or 0.8..1."""
-    m = _matrices.gaussian_blur(wet, mix, radius=3)
+    m = _matrices.gaussian_blur(wet, mix, radius)
     return m * (m >= 0.8)
 
 
-def spatter(images: Tensor, severity: Tensor, generator: Generator | None) -> Tensor:
+def spatter(
+    images: Tensor,
+    severity: Tensor,
+    generator: Generator | None,
+    table: Table = SPATTER,
+    radii: tuple[int, int] = (4, 3),  # pixels to which the blurs of the liquid and of mud reach
+    reach: int = 8,  # pixels along which a weak edge is followed
+) -> Tensor:
     """Drops of water (1-3) or mud (4-5) on the lens."""
     count, _, height, width = images.shape
     noise = normal((count, 1, height, width), images, generator)
 
     def render(whole: Tensor) -> Tensor:
-        mean, std, blur, threshold, mix, mud = constants(SPATTER, whole, images)
-        liquid = mean + std * _matrices.gaussian_blur(noise, blur, radius=4)
+        mean, std, blur, threshold, mix, mud = constants(table, whole, images)
+        liquid = mean + std * _matrices.gaussian_blur(noise, blur, radii[0])
         wet = (liquid > threshold).to(images.dtype)
         out = images
         if any_true(mud == 0):
-            m = _water(liquid * wet, mix * (1 - mud))
+            m = _water(liquid * wet, mix * (1 - mud), reach)
             out = (images + m * _colour(WATER, images)).clamp(0, 1)
         if any_true(mud == 1):
-            m = _mud(wet, mix) * mud
+            m = _mud(wet, mix, radii[1]) * mud
             out = out * (1 - m) + m * _colour(MUD, images)
         return out
 

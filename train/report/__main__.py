@@ -59,7 +59,7 @@ def document(results: Results, figures: str) -> str:
         "## Table 1: accuracy and calibration on CIFAR-10-C",
         markdown_tables.main_table(results),
         readings.benchmark(results),
-        *paper_recipe.section(results),
+        *paper_recipe.section(results, picture("paper_recipe", "AUC of the gate over the epochs by subset, and Π")),
         "Reset Mode, the settled gate and each branch alone, all 19 corruptions:",
         markdown_tables.outputs_table(results),
         picture("severities", "Accuracy and debiased calibration error by severity, a line a method"),

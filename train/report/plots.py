@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from knob_core import files, palette, theory
 from knob_core.maps.measure_words import MEASURES
 from knob_core.methods import DEFAULT, METHODS
+from knob_core.probes.learning import SUBSETS
 from knob_core.settings import HOME
-from train.report import filters, sensitivity
+from train.report import filters, paper_recipe, sensitivity
 from train.report.claims import trade_off_means
 from train.report.result_set import NAMES, Results
 
@@ -137,6 +138,26 @@ def e2(results: Results) -> Figure:
     axes[1].set(xlabel="epoch", ylabel="AUC (OA) where branches disagree; Π")
     axes[2].set(xlabel="epoch", ylabel="ζ, ω_n (rad/frame)")
     for axis in axes:
+        axis.legend(fontsize=6)
+    return figure
+
+
+def paper_gate(results: Results) -> Figure:
+    """E-2 of the paper's recipe as the paper draws it: AUC by subset over the epochs, Π on the right."""
+    learning = paper_recipe.gated_curves(Results(results.folder / paper_recipe.FOLDER))
+    methods = list(dict.fromkeys(learning["method"]))
+    figure, axes = panels(len(methods), 4.5 * len(methods))
+    for axis, method in zip(axes, methods, strict=True):
+        curve = learning[learning["method"] == method].groupby("epoch").mean(numeric_only=True)
+        for subset, colour in zip(SUBSETS, (GATE, WRONG, DYNAMIC, STATIC), strict=True):
+            for advantage, line in (("oa", "-"), ("gca", "--")):
+                label = f"{subset.replace('_', ' ')}, {advantage.upper()}"
+                axis.plot(curve.index, curve[f"auc_{advantage}_{subset}"], color=colour, ls=line, label=label)
+        axis.axhline(0.5, color=SEVERITY, lw=0.8)
+        axis.set(xlabel="epoch", ylabel=f"ROC-AUC of {NAMES[method]}'s gate")
+        right = axis.twinx()
+        right.plot(curve.index, curve["polarisation"], "^", color=SEVERITY, ms=3)
+        right.set(ylabel="Π (triangles)", ylim=(0, 0.5))
         axis.legend(fontsize=6)
     return figure
 
@@ -291,6 +312,8 @@ def draw(results: Results, folder: Path) -> None:
     """Every figure as PNG; each file whole or not at all, and free of dates."""
     optional = {"change_filters": (filters.FILE, change_filters), "sensitivity": (sensitivity.FILE, sensitivity_maps)}
     known = {name: make for name, (file, make) in optional.items() if (results.folder / f"{file}.csv").is_file()}
+    if paper_recipe.gated_curves(Results(results.folder / paper_recipe.FOLDER)) is not None:
+        known["paper_recipe"] = paper_gate
     for name, make in (FIGURES | known).items():
         with matplotlib.rc_context(STYLE), files.replacing(folder / f"{name}.png") as temporary:
             make(results).savefig(temporary, format="png", metadata={"Software": None})

@@ -195,8 +195,10 @@ def test_the_paper_s_recipe_stands_beside_ours_and_is_left_out_where_it_was_not_
     results: Results, tmp_path: Path
 ) -> None:
     parts = paper_recipe.section(results)
-    rows = [line for line in parts[2].splitlines() if line.startswith("| Knob-ODE")]
-    assert [row.split(" | ")[1] for row in rows] == ["the paper's recipe", "ours"]
-    theirs, ours = (float(row.split(" | ")[3]) for row in rows)
-    assert f"Avg-C (15): {ours - theirs:+.1f} points" in parts[3]
+    rows = [line.split(" | ") for line in parts[2].splitlines() if line.startswith("| Knob-ODE")]
+    assert [row[1] for row in rows] == ["the paper, width 64", "its recipe, width 16", "ours, width 16"]
+    paper, theirs, ours = (float(row[3]) for row in rows)
+    assert paper == published.PAPER["knob-ode"].avg_c
+    assert f"{ours - theirs:+.1f}" in parts[3]
+    assert " of 15 runs measured" in parts[1]
     assert paper_recipe.section(Results(tmp_path)) == []
