@@ -10,7 +10,8 @@ import numpy as np
 
 from knob_core._arrays.checks import A, is_tensor
 
-FEW = 32  # up to this many classes, going class by class is the faster way
+FEW = 32  # up to this many classes, and from MANY rows on, going class by class is the faster way
+MANY = 256
 
 
 def classes_first(z: np.ndarray) -> np.ndarray:
@@ -32,7 +33,7 @@ def first_equal(z: np.ndarray, top: np.ndarray) -> np.ndarray:
 
 def top1(z: A) -> A:
     """k (...), from z (..., K)."""
-    if is_tensor(z) or z.shape[-1] > FEW:
+    if is_tensor(z) or not _class_by_class(z):
         return z.argmax(-1)
     z = classes_first(z)
     return first_equal(z, z.max(0))
@@ -43,11 +44,11 @@ def top2(z: A) -> tuple[A, A]:
     if is_tensor(z):
         k = z.argmax(-1)
         return k, z.scatter(-1, k[..., None], -float("inf")).argmax(-1)
-    if z.shape[-1] > FEW:
-        k = z.argmax(-1)
-        z = z.copy()
-        np.put_along_axis(z, k[..., None], -np.inf, -1)
-        return k, z.argmax(-1)
+    if not _class_by_class(z):
+        k, classes = z.argmax(-1), z.shape[-1]
+        rest = z.reshape(-1, classes).copy()
+        rest[np.arange(len(rest)), k.ravel()] = -np.inf
+        return k, rest.argmax(-1).reshape(k.shape)
     z = classes_first(z)
     k = first_equal(z, z.max(0))
     z = z.reshape(len(z), -1).copy()  # (K, N)
@@ -55,8 +56,15 @@ def top2(z: A) -> tuple[A, A]:
     return k, first_equal(z, z.max(0)).reshape(k.shape)
 
 
+def _class_by_class(z: np.ndarray) -> bool:
+    classes = z.shape[-1]
+    return classes <= FEW and z.size >= MANY * classes
+
+
 def pick(z: A, k: A) -> A:
     """z[..., k]: one class of each row."""
     if is_tensor(z):
         return z.gather(-1, k[..., None])[..., 0]  # take_along_dim would fix an exported graph's batch size
+    if z.ndim == 2:
+        return z[np.arange(len(z)), k]  # a third of the time of take_along_axis
     return np.take_along_axis(z, k[..., None], -1)[..., 0]

@@ -149,7 +149,9 @@ class Attentive:
         """One frame of N streams, `elapsed` (N,) frames after the one `held`; knobs for all or (N,)."""
         count = len(now.u_star)
         steps, dt = gaps.split(elapsed)
-        knobs = tuple(np.broadcast_to(np.reshape(x, (-1, 1)), (count, 1)) for x in (*map(_floats, (zeta, omega_n)), dt))
+        knobs = tuple(np.empty((count, 1)) for _ in range(3))
+        for column, x in zip(knobs, (zeta, omega_n, dt), strict=True):
+            column[:, 0] = x
         before = (held.z_static, held.z_dyn, held.u_star, np.minimum(steps - 1, gaps.MOST_HELD))
         given = (now.z_static[:, None], now.z_dyn[:, None], now.u_star[:, None], lost[:, None])
         found = self._follow(given, before, knobs, kind, state.copy())
@@ -183,10 +185,6 @@ def filled(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     last = np.maximum.accumulate(np.where(lost, 0, np.arange(z.shape[1])), axis=1)
     z = np.take_along_axis(z, last[..., None], axis=1)
     return np.where(np.isnan(z).any(-1, keepdims=True), 0.0, z), lost
-
-
-def _floats(x: PerStream) -> np.ndarray:
-    return np.asarray(x, np.float64)
 
 
 class Knob(knob.Knob):

@@ -30,7 +30,9 @@ def advance(
     source: Source,
 ) -> tuple[Answer, State]:
     """Rows that are not finite hold their last good frame; the memory goes on while it is switched off."""
-    z_static, z_dyn = (np.array(ruled_out.finite(z), np.float64) for z in (branch.z_static, branch.z_dyn))  # (N, K)
+    kind, acting = gate_of(source), settings.acting_memory(source.attentive)
+    z_static = np.array(ruled_out.finite(branch.z_static), np.float64)  # (N, K)
+    z_dyn = np.array(ruled_out.finite(branch.z_dyn), np.float64) if kind.gated else z_static
     u_star = np.array(branch.u_star, np.float64)
     good = np.isfinite(z_static.sum(-1) + z_dyn.sum(-1) + u_star)  # (N,)
     whole = bool(good.all())
@@ -38,18 +40,17 @@ def advance(
         z_static, z_dyn = np.where(good[:, None], z_static, old.z_static), np.where(good[:, None], z_dyn, old.z_dyn)
         u_star = np.where(good, u_star, old.u_star)
     now, held = Frames(z_static, z_dyn, u_star), Frames(old.z_static, old.z_dyn, old.u_star)
-    kind, acting = gate_of(source), settings.acting_memory(source.attentive)
     if acting is not None:
         found = acting.advance(now, held, elapsed, ~good, kind, *knobs, old.spring)
     else:
         found = _without_memory(now, held, elapsed, good, kind, knobs, settings, source, old)
     seen = found.state.seen
     p = tempered(found.probabilities, settings.temperature)
-    alone = fusion.mix(z_static, z_dyn, kind.without_inertia.reset_g(u_star, *knobs)).argmax(-1)
+    alone = z_static if not kind.gated else fusion.mix(z_static, z_dyn, kind.without_inertia.reset_g(u_star, *knobs))
     label = np.where(seen, p.argmax(-1), -1)
-    apart = np.where(seen & (alone != label), old.apart + 1, 0)
-    t_eff, csr = fusion.shrinkage(z_static, z_dyn, found.g)
+    apart = np.where(seen & (alone.argmax(-1) != label), old.apart + 1, 0)
     nothing = np.zeros(len(good)) if whole else np.where(seen, 0.0, np.nan)
+    t_eff, csr = fusion.shrinkage(z_static, z_dyn, found.g) if kind.gated else (nothing + 1, nothing + 1)
     age = np.zeros(len(good)) if whole else np.where(good, 0.0, np.where(old.seen, old.age + elapsed, 0.0))
     zeta, omega_n = knobs
     answer = Answer(

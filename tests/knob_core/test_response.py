@@ -98,11 +98,11 @@ def test_frames_may_come_in_any_pieces(method: str, memory: bool, cuts: list[int
 
 def test_a_turn_never_resets_the_state() -> None:
     b = made(frames=80)
-    _, state = respond(cut(b, 0, 40), Settings(zeta=0.2, omega_n=0.1), state=None)
-    after, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.02), state=state)
+    _, state = respond(cut(b, 0, 40), Settings(0.2, 0.1, memory="plain"), state=None)
+    after, _ = respond(cut(b, 40, 80), Settings(2.0, 0.02, memory="plain"), state=state)
     assert state.gate is not None
     np.testing.assert_allclose(after.u[:, 0], state.gate[:, 0], atol=0.2)  # slow knobs: it goes on from where it was
-    restarted, _ = respond(cut(b, 40, 80), Settings(zeta=2.0, omega_n=0.02))
+    restarted, _ = respond(cut(b, 40, 80), Settings(2.0, 0.02, memory="plain"))
     assert np.abs(restarted.u[:, 0] - after.u[:, 0]).max() > 0.05
 
 
