@@ -36,7 +36,10 @@ class Subcommand(NamedTuple):
 
 COMMANDS = {
     "serve": Subcommand(
-        "knob_core.serving", ("starlette", "uvicorn", "websockets", "prometheus_client"), "serve", "serve many streams"
+        "knob_core.serving",
+        ("msgspec", "starlette", "uvicorn", "websockets", "prometheus_client"),
+        "serve",
+        "serve many streams",
     ),
     "demo-cameras": Subcommand(
         "knob_core.serving.demo_cameras", ("websockets",), "serve", "simulate cameras that send to a running service"

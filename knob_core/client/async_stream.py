@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from knob_core.client.session import Session, answer_to
 from knob_core.serving.access import is_local
-from knob_core.serving.messages import PROTOCOL, REPLACED, Answer, Reply
+from knob_core.serving.messages import PROTOCOL, REPLACED, RESTART, Answer, Reply
 
 LEAVE = '{"type": "leave"}'
 MOST_WAITING = 64  # frames without an answer; then sending waits
@@ -59,7 +59,7 @@ class AsyncStream:
         self._sending = asyncio.Lock()  # messages go out in the order of their numbers
         self._live: asyncio.Task[None] | None = None
         self._socket: Any = None  # over which the service has said hello
-        self._replaced = False
+        self._replaced = self._leaving = self._left = False
 
     async def __aenter__(self) -> AsyncStream:
         await self.open()
@@ -104,9 +104,12 @@ class AsyncStream:
 
     async def leave(self) -> None:
         """The stream has ended: the service forgets it."""
-        while not await self._write([LEAVE]):
-            await self.open()
+        self._leaving = True  # is told with the next hello, too
+        await self.open()
+        await self._write([LEAVE])
+        await self._until(lambda: self._left)
         await self.close()
+        self._leaving = self._left = False
 
     async def close(self) -> None:
         """Drop the connection; the service keeps the stream's state for its grace time."""
@@ -163,6 +166,9 @@ class AsyncStream:
                 except (ConnectionClosed, OSError) as error:  # TimeoutError is an OSError
                     cause = str(error)
                 self._socket = None
+                if self._leaving and socket.close_code == RESTART:  # as a stream is closed that has ended
+                    self._left = True
+                    return
                 if socket.close_code == REPLACED:
                     self._replaced = True
                     raise self._lost_to_another()
@@ -178,7 +184,7 @@ class AsyncStream:
             if not self.session.waiting:
                 self._progressed()
             self._news.set()
-            await self._write(messages)
+            await self._write([LEAVE] if self._leaving else messages)
 
     async def _write(self, messages: Iterable[bytes | str]) -> bool:
         """False where the connection has broken; the reading task sees that too, and sends what is unanswered again."""

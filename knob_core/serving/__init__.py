@@ -4,5 +4,5 @@
     knob demo-cameras --streams 8             # simulated cameras that send to it
 
 `knob_core.serving.messages` has the messages, `knob_core.serving.engine` all that needs no network, and docs/serve.md
-the whole interface. Needs the extra `serve`; only `knob_core.serving.web` and `frame_budget` import the web server.
+the whole interface. Needs the extra `serve`; only `knob_core.serving.web` imports the web server.
 """

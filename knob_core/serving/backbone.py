@@ -14,9 +14,10 @@ import numpy as np
 
 from knob_core._arrays.checks import LARGEST
 from knob_core.runtime.sources import Branch, Source, gate_of
-from knob_core.serving.messages import MAX_LOGIT, Frame
+from knob_core.serving.messages import Frame
 from knob_core.wrap.probabilities import ProbabilityCount
 
+MAX_LOGIT = 1e6  # in size, of what clients send
 log = logging.getLogger(__name__)
 
 

@@ -1,60 +1,175 @@
-"""A message's bytes as a frame: pictures decoded, numbers checked. Nothing in it is trusted."""
+"""What clients send, as types: checked here, where it comes in. Nothing in it is trusted."""
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec import Meta, Struct
 from PIL import Image, ImageOps
 
-from knob_core.serving.messages import DTYPES, MAX_LOGIT, BadFrame, Frame, Header, checked_header
+from knob_core.serving.messages import ELAPSED, LAST_NUMBER, Frame, Kind, unpack
 
+T = TypeVar("T")
+Prepare = Callable[[np.ndarray], np.ndarray]  # what is kept of a picture until its batch
 FORMATS = ("JPEG", "PNG", "WEBP")
+DTYPES = {"uint8": "<u1", "float32": "<f4", "float64": "<f8"}
 SHOWN = 64  # pixels of the picture that is kept for those who watch
 
-
-def frame_of(
-    header: Header, content: bytes | memoryview, prepare: Callable[[np.ndarray], np.ndarray] = lambda picture: picture
-) -> tuple[Frame, np.ndarray | None]:
-    """The frame, and a small picture to be shown where there is one."""
-    kind, shown = header["kind"], None
-    array: np.ndarray | None
-    if kind == "missing":
-        array = None
-        if len(content):
-            raise ValueError(f"a missing frame came with {len(content)} bytes, expected none")
-    elif kind in ("picture", "raw"):
-        picture = decoded(content) if kind == "picture" else pixels(header, content)
-        array, shown = prepare(picture), small(picture)
-    else:
-        array = numbers(header, content)
-    given = (header.get("number"), header.get("elapsed"), header.get("time"), header.get("probabilities", False))
-    return Frame(kind, array, *given), shown
+Id = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:\-]{1,64}$", max_length=64)]
+Group = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:\-]{0,64}$", max_length=64)]  # or none
+Whole = Annotated[int, Meta(ge=1, le=LAST_NUMBER)]
+Numbers = Annotated[list[float], Meta(min_length=2)]
 
 
-def of_logits(table: dict[str, Any]) -> Frame:
-    """A frame of logits that came as JSON; `table` has `logits` and what a header may have."""
-    rest = {name: value for name, value in table.items() if name not in ("type", "logits")}
-    header = checked_header({**rest, "kind": "logits"})
-    content = _numbers_of(table.get("logits"))
-    if content is None:
-        cause = f"logits are expected to be a list of 2 numbers or more, none above {MAX_LOGIT:g} in size"
-        raise BadFrame(cause, header.get("number"))
-    return frame_of({**header, "dtype": "float64"}, content.tobytes())[0]
+class BadFrame(ValueError):
+    """A frame that is wrong; `number` is its own where that is right, so that the refusal can name it."""
+
+    def __init__(self, cause: str, number: int | None) -> None:
+        super().__init__(cause)
+        self.number = number
 
 
-def _numbers_of(values: Any) -> np.ndarray | None:
-    """(n,) float64 of a JSON list; None where it is anything else."""
-    if not isinstance(values, list) or len(values) < 2 or not set(map(type, values)) <= {int, float}:
-        return None
+class Numbered(Struct):
+    """What every message of a frame may have."""
+
+    number: Whole | None = None  # the client's, rising; else the one before plus 1
+
+
+class Timed(Numbered):
+    """And more of it."""
+
+    elapsed: Annotated[float, Meta(ge=ELAPSED[0], le=ELAPSED[1])] | None = None  # frames since the last one
+    time: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None  # or seconds, on any clock that does not go back
+    probabilities: bool = False  # answer with all of them
+
+    def __post_init__(self) -> None:
+        if self.elapsed is not None and self.time is not None:
+            raise ValueError("elapsed and time are both given, expected one of them")
+
+    def frame(self, kind: Kind, content: np.ndarray | None) -> Frame:
+        return Frame(kind, content, self.number, self.elapsed, self.time, self.probabilities)
+
+
+class Header(Timed, forbid_unknown_fields=True, kw_only=True):
+    """Before a frame's content."""
+
+    kind: Kind
+    shape: list[int] = []  # of raw
+    dtype: Literal["uint8", "float32", "float64"] | None = None
+
+
+class Logits(Timed, forbid_unknown_fields=True, kw_only=True):
+    """A frame of logits for those who have no binary numbers."""
+
+    logits: Numbers
+
+    def decoded(self) -> Frame:
+        return self.frame("logits", np.array(self.logits))
+
+
+class LogitsText(Logits, tag_field="type", tag="logits"):
+    """The same as a WebSocket's text message."""
+
+
+class Leave(Struct, tag_field="type", tag="leave"):
+    """A text message: the stream has ended, forget its state."""
+
+
+class Listed(Timed, forbid_unknown_fields=True, kw_only=True):
+    """One frame of many: logits, or a picture in base64."""
+
+    stream: Id
+    group: Group = ""
+    logits: Numbers | None = None
+    picture: bytes | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.logits is None) == (self.picture is None):
+            raise ValueError("expected a picture or logits, one of them")
+
+    def decoded(self, prepare: Prepare) -> tuple[Frame, np.ndarray | None]:
+        """The frame, and a small picture to be shown where there is one."""
+        if self.picture is None:
+            return self.frame("logits", np.array(self.logits)), None
+        picture = decoded(self.picture)
+        return self.frame("picture", prepare(picture)), small(picture)
+
+
+class Frames(Struct, forbid_unknown_fields=True):
+    """Frames of many streams."""
+
+    frames: Annotated[list[Listed], Meta(min_length=1)]
+
+
+class Revert(Struct, forbid_unknown_fields=True):
+    """All knobs as they were at a revision."""
+
+    revision: Whole
+    if_revision: Whole | None = None  # refused where somebody else has turned since
+
+
+def typed(kind: type[T], text: bytes | str) -> T:
+    """JSON from anybody as one of the types; ValueError where it is none."""
     try:
-        content = np.array(values, np.float64)
-    except OverflowError:  # a whole number of more than 308 digits
-        return None
-    return content if np.abs(content).max() <= MAX_LOGIT else None
+        return _decoder(kind).decode(text)  # type: ignore[arg-type]
+    except RecursionError:
+        raise ValueError("message is nested too deeply") from None
+
+
+def converted(kind: Any, value: Any) -> Any:
+    """The same of what was JSON."""
+    return msgspec.convert(value, kind)
+
+
+@functools.cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def typed_frame(kind: type[T], text: bytes | str) -> T:
+    """The same of a frame: the error says its number, where that can be read."""
+    try:
+        return typed(kind, text)
+    except ValueError as error:
+        try:
+            number = typed(Numbered, text).number
+        except ValueError:
+            number = None
+        raise BadFrame(str(error), number) from None
+
+
+def of_text(text: str) -> Frame | None:
+    """The frame in a WebSocket's text message; None where the stream has ended."""
+    message = typed_frame(LogitsText | Leave, text)  # type: ignore[arg-type]
+    return None if isinstance(message, Leave) else message.decoded()
+
+
+def opened(message: bytes) -> tuple[Header, memoryview]:
+    """(header, content) of a binary message."""
+    text, content = unpack(message)
+    return typed_frame(Header, text), content
+
+
+def frame_of(header: Header, content: memoryview, prepare: Prepare) -> tuple[Frame, np.ndarray | None]:
+    """The frame, and a small picture to be shown where there is one."""
+    try:
+        if header.kind == "missing":
+            if len(content):
+                raise ValueError(f"a missing frame came with {len(content)} bytes, expected none")
+            return header.frame("missing", None), None
+        if header.kind in ("logits", "branches"):
+            return header.frame(header.kind, numbers(header, content)), None
+        picture = decoded(content) if header.kind == "picture" else pixels(header, content)
+        return header.frame(header.kind, prepare(picture)), small(picture)
+    except ValueError as error:
+        raise BadFrame(str(error), header.number) from error
 
 
 def decoded(content: bytes | memoryview) -> np.ndarray:
@@ -74,27 +189,26 @@ def _cause(error: Exception) -> str:
     return str(error) if isinstance(error, Image.DecompressionBombError) else type(error).__name__
 
 
-def pixels(header: Header, content: bytes | memoryview) -> np.ndarray:
+def pixels(header: Header, content: memoryview) -> np.ndarray:
     """(H, W, 3) uint8 as it came."""
-    shape = header.get("shape", [])
+    shape = header.shape
     if len(shape) != 3 or shape[2] != 3 or min(shape) < 1:
         raise ValueError(f"shape is {shape}, expected [height, width, 3]")
-    if header.get("dtype", "uint8") != "uint8":
-        raise ValueError(f"dtype is {header['dtype']}, expected uint8 for raw pixels")
+    if header.dtype not in (None, "uint8"):
+        raise ValueError(f"dtype is {header.dtype}, expected uint8 for raw pixels")
     if len(content) != math.prod(shape):
         raise ValueError(f"frame has {len(content)} bytes, expected {math.prod(shape)} for shape {shape}")
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 
-def numbers(header: Header, content: bytes | memoryview) -> np.ndarray:
+def numbers(header: Header, content: memoryview) -> np.ndarray:
     """(n,) float64 of logits or branches."""
-    dtype = header.get("dtype", "float32")
-    if dtype == "uint8":
+    if header.dtype == "uint8":
         raise ValueError("dtype is uint8, expected float32 or float64 for logits")
-    size = np.dtype(DTYPES[dtype]).itemsize
-    if len(content) % size or not len(content):
-        raise ValueError(f"frame has {len(content)} bytes, expected a multiple of {size}")
-    return np.frombuffer(content, DTYPES[dtype]).astype(np.float64)
+    dtype = np.dtype(DTYPES[header.dtype or "float32"])
+    if len(content) % dtype.itemsize or not len(content):
+        raise ValueError(f"frame has {len(content)} bytes, expected a multiple of {dtype.itemsize}")
+    return np.frombuffer(content, dtype).astype(np.float64)
 
 
 def small(picture: np.ndarray) -> np.ndarray:

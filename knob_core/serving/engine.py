@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from knob_core._arrays.checks import whole_number
-from knob_core.runtime import clock
 from knob_core.runtime.sources import Source
 from knob_core.serving.knob_control import KnobControl, knobs_json
 from knob_core.serving.messages import (
@@ -276,8 +275,6 @@ class Engine:
             )
         try:
             self.stepper.backbone.require(frame)
-            if frame.elapsed is not None and not clock.in_range(np.array([frame.elapsed]))[0]:
-                raise ValueError(f"elapsed is {frame.elapsed:g}, expected {clock.ALLOWED}")
             sent = frame.content if frame.kind == "logits" else None
             if sent is not None and (cause := stream.probabilities.problem("logits", sent[None])) is not None:
                 raise ValueError(cause)

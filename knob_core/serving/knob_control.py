@@ -17,7 +17,8 @@ from knob_core import goals
 from knob_core import settings as settings_file
 from knob_core.goals import Goals
 from knob_core.memories import Attentive
-from knob_core.serving.messages import KnobChange, Knobs, KnobState, require_id, whole
+from knob_core.serving.decode import Whole, converted
+from knob_core.serving.messages import KnobChange, Knobs, KnobState, require_id
 from knob_core.settings import Settings
 
 NAMES = tuple(entry.name for entry in fields(Settings))
@@ -93,7 +94,7 @@ def table_from_json(knobs: Any) -> KnobTable:
     if not isinstance(knobs, Mapping) or not knobs.keys() >= {"revision", "all", "groups", "streams"}:
         raise ValueError(f"knobs are {str(knobs)[:80]!r}, expected an object with revision, all, groups and streams")
     groups, streams = (_scopes_from_json(name, knobs[name + "s"]) for name in ("group", "stream"))
-    return KnobTable(whole("revision", knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)
+    return KnobTable(converted(Whole, knobs["revision"]), Settings(**from_json(knobs["all"])), groups, streams)
 
 
 def _scopes_from_json(what: str, table: Any) -> dict[str, dict[str, Any]]:

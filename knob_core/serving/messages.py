@@ -1,18 +1,16 @@
-"""The messages of a service, as types: what goes over its WebSockets and its HTTP interface.
+"""The messages of a service: what goes over its WebSockets and its HTTP interface. Used by server and client alike.
 
 A frame is one binary message: a JPEG, PNG or WebP file as it is, or with a header before it:
     b"KNB1" | length of the header, 4 bytes, little endian | header, JSON in UTF-8 | content
-Everything else is JSON. Numbers are written so that they are read back bit for bit. Used by server and client alike.
+Everything else is JSON. Numbers are written so that they are read back bit for bit. `knob_core.serving.decode` checks
+what comes from clients.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import numbers
 import re
 import struct
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -20,15 +18,11 @@ import numpy as np
 VERSION = 1
 PROTOCOL = "knob.v1"  # the WebSocket's subprotocol
 MAGIC = b"KNB1"
-RESTART, REPLACED, TOO_BIG = 1012, 4001, 1009  # close codes: come back; another socket has this stream; no such frame
+RESTART, REPLACED = 1012, 4001  # close codes: come back; another socket has this stream
 MAX_HEADER = 1000  # bytes
-MAX_LOGIT = 1e6  # in size
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # of a stream or a group
 ELAPSED = (1e-3, 1e9)  # frames
-MOST_TIME = 1e12  # s, in size
 LAST_NUMBER = 2**53 - 1  # of a frame: JSON's readers keep whole numbers up to it
-KINDS = ("picture", "raw", "logits", "branches", "missing")
-DTYPES = {"uint8": "<u1", "float32": "<f4", "float64": "<f8"}
 
 Kind = Literal["picture", "raw", "logits", "branches", "missing"]
 """What a frame holds.
@@ -42,7 +36,7 @@ missing   nothing: no frame came, the last one is held
 
 
 class Header(TypedDict):
-    """Before a frame's content."""
+    """Before a frame's content; `knob_core.serving.decode.Header` has its ranges."""
 
     kind: Kind
     number: NotRequired[int]  # the client's, rising; else the one before plus 1
@@ -133,23 +127,6 @@ class Closing(TypedDict):
 Reply = Hello | Answer | Dropped | Refused | Closing
 
 
-class Leave(TypedDict):
-    """A client's text message: the stream has ended, forget its state."""
-
-    type: Literal["leave"]
-
-
-class LogitsText(TypedDict):
-    """A client's text message: a frame of logits for those who have no binary numbers."""
-
-    type: Literal["logits"]
-    logits: list[float]
-    number: NotRequired[int]
-    elapsed: NotRequired[float]
-    time: NotRequired[float]
-    probabilities: NotRequired[bool]
-
-
 class Knobs(TypedDict):
     """A setting as JSON; a change has some of these."""
 
@@ -219,18 +196,22 @@ class StreamInfo(TypedDict):
     history: NotRequired[History]  # where one stream is asked for
 
 
+class Streams(TypedDict):
+    """All of them."""
+
+    streams: list[StreamInfo]
+
+
+class KnobLog(TypedDict):
+    """Who turned what, and when."""
+
+    changes: list[KnobChange]
+
+
 class Problem(TypedDict):
     """Body of every HTTP error."""
 
     error: str
-
-
-class BadFrame(ValueError):
-    """A frame that is wrong; `number` is its own where that is right, so that the refusal can name it."""
-
-    def __init__(self, cause: str, number: int | None) -> None:
-        super().__init__(cause)
-        self.number = number
 
 
 class Frame(NamedTuple):
@@ -246,116 +227,24 @@ class Frame(NamedTuple):
 
 def pack(header: Header, content: bytes = b"") -> bytes:
     """One binary message."""
-    text = as_text(header).encode()
+    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     return MAGIC + struct.pack("<I", len(text)) + text + content
 
 
-def unpack(message: bytes) -> tuple[Header, memoryview]:
+def unpack(message: bytes) -> tuple[bytes, memoryview]:
     """(header, content) of a binary message from anybody; a bare picture has the header of one."""
     if message[:4] != MAGIC:
-        return {"kind": "picture"}, memoryview(message)
+        return b'{"kind":"picture"}', memoryview(message)
     if len(message) < 8:
         raise ValueError(f"message has {len(message)} bytes, expected 8 or more after {MAGIC.decode()}")
     (length,) = struct.unpack_from("<I", message, 4)
     if length > min(MAX_HEADER, len(message) - 8):
         raise ValueError(f"header has {length} bytes, expected at most {min(MAX_HEADER, len(message) - 8)}")
-    return checked_header(parsed(bytes(message[8 : 8 + length]))), memoryview(message)[8 + length :]
-
-
-def parsed(text: str | bytes) -> dict[str, Any]:
-    """A JSON object from anybody."""
-    try:
-        table = _JSON.decode(text if isinstance(text, str) else text.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"message is not JSON ({error})") from None
-    if not isinstance(table, dict):
-        raise ValueError(f"message is a {type(table).__name__}, expected a JSON object")
-    return table
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-# Made once: a message has a header of some fifty bytes.
-_JSON = json.JSONDecoder(parse_constant=_no_constant)
-_TEXT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-
-
-def as_text(message: Any) -> str:
-    """A message as JSON, as short as it can be."""
-    return _TEXT.encode(message)
-
-
-def checked_header(table: dict[str, Any]) -> Header:
-    """Every entry known, of its type and in its range; `BadFrame` where one is not."""
-    number = whole("number", table["number"]) if "number" in table else None
-    try:
-        rest = _checked_entries({name: value for name, value in table.items() if name != "number"})
-    except ValueError as error:
-        raise BadFrame(str(error), number) from None
-    return rest if number is None else {**rest, "number": number}
-
-
-def _checked_entries(table: dict[str, Any]) -> Header:
-    """All but the number."""
-    unknown = sorted(set(table) - set(Header.__annotations__))
-    if unknown:
-        raise ValueError(f"header has {_short(unknown)}, expected {', '.join(Header.__annotations__)}")
-    if table.get("kind") not in KINDS:
-        raise ValueError(f"kind is {_short(table.get('kind'))}, expected one of {', '.join(KINDS)}")
-    table = {**table, **checked_clock({name: table[name] for name in ("elapsed", "time") if name in table})}
-    if not isinstance(table.get("probabilities", False), bool):
-        raise ValueError(f"probabilities is {_short(table['probabilities'])}, expected true or false")
-    dtype = table.get("dtype", "uint8")
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise ValueError(f"dtype is {_short(table['dtype'])}, expected one of {', '.join(DTYPES)}")
-    shape = table.get("shape", [])
-    if not isinstance(shape, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in shape):
-        raise ValueError(f"shape is {_short(shape)}, expected a list of whole numbers")
-    return table  # type: ignore[return-value]
-
-
-def checked_clock(given: Mapping[str, Any]) -> dict[str, float]:
-    """`elapsed` or `time`, whichever is given, as a float in its range."""
-    if len(given) > 1:
-        raise ValueError("elapsed and time are both given, expected one of them")
-    found = {name: finite(name, value) for name, value in given.items()}
-    low, high = ELAPSED
-    if not low <= found.get("elapsed", 1.0) <= high:
-        raise ValueError(f"elapsed is {found['elapsed']:g}, expected {low:g} to {high:g} frames")
-    if abs(found.get("time", 0.0)) > MOST_TIME:
-        raise ValueError(f"time is {found['time']:g}, expected -{MOST_TIME:g} to {MOST_TIME:g} seconds")
-    return found
-
-
-def finite(name: str, value: Any) -> float:
-    """A number as a float; a whole one from JSON may be too large for that."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    try:
-        number = float(value) if is_number else math.nan
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"{name} is {_short(value)}, expected a finite number")
-    return number
-
-
-def whole(name: str, value: Any, least: int = 1) -> int:
-    """A whole number in [least, 2**53); JSON may write it as 7.0."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not least <= value <= LAST_NUMBER or value != int(value):
-        raise ValueError(f"{name} is {_short(value)}, expected a whole number >= {least} and < 2**53")
-    return int(value)
+    return message[8 : 8 + length], memoryview(message)[8 + length :]
 
 
 def require_id(what: str, id: Any) -> str:
     """The name of a stream or a group, from anybody."""
     if not isinstance(id, str) or not ID.fullmatch(id):
-        raise ValueError(f"{what} is {_short(id)}, expected 1 to 64 of the letters A-Z a-z 0-9 . _ : -")
+        raise ValueError(f"{what} is {repr(id)[:80]}, expected 1 to 64 of the letters A-Z a-z 0-9 . _ : -")
     return id
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -14,17 +14,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from knob_core import files
 from knob_core.runtime.state import State
+from knob_core.serving.decode import converted
 from knob_core.serving.engine import Engine, checked_policy
 from knob_core.serving.knob_control import table_from_json
-from knob_core.serving.messages import ID, finite, parsed, require_id, whole
+from knob_core.serving.messages import ID, LAST_NUMBER, require_id
 from knob_core.serving.served_stream import ServedStream
 from knob_core.settings import Settings
 
@@ -33,6 +35,7 @@ NAME = "streams.safetensors"
 ENTRY = "knob"  # of the header
 WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, SafetensorError, OSError)  # of a damaged file
 SAID = 5  # streams that do not fit
+NotNegative = Annotated[float, Meta(ge=0, le=1e300)]
 
 
 class Snapshot:
@@ -125,7 +128,7 @@ def without_folder(words: str, folder: Path) -> str:
 def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """(arrays, what the header says) of a file; raises one of WRONG where it is none."""
     with safe_open(path, "np") as file:
-        about = parsed((file.metadata() or {}).get(ENTRY, ""))
+        about = json.loads((file.metadata() or {}).get(ENTRY, ""))
         return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
 
 
@@ -191,7 +194,7 @@ def _saved_at(engine: Engine, about: Mapping[str, Any]) -> float:
     for name, value in expected.items():
         if about.get(name) != value:
             raise ValueError(f"{name} is {about.get(name)!r}, expected {value!r}")
-    return _not_negative("time", about["time"])
+    return converted(NotNegative, about["time"])
 
 
 def _checked_state(engine: Engine, stream: ServedStream, row: Mapping[str, np.ndarray]) -> State:
@@ -224,7 +227,7 @@ def _name_of(entry: Any, place: int) -> str:
 def _stream(entry: Mapping[str, Any], saved_at: float) -> ServedStream:
     group = require_id("group", entry["group"]) if entry["group"] != "" else ""
     stream = ServedStream(require_id("stream", entry["id"]), group, checked_policy(str(entry["policy"])))
-    stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, _not_negative("lost", entry["lost"])
+    stream.origin, stream.saved_at, stream.lost = "snapshot", saved_at, converted(NotNegative, entry["lost"])
     stream.life = require_id("life", entry.get("life") or stream.life)
     stream.accepted = stream.taken = stream.stepped = stream.settled = frame_of(entry)
     return stream
@@ -232,11 +235,4 @@ def _stream(entry: Mapping[str, Any], saved_at: float) -> ServedStream:
 
 def frame_of(entry: Mapping[str, Any]) -> int:
     """Number of the last frame in a stream's state."""
-    return whole("frame", entry["frame"], 0)
-
-
-def _not_negative(name: str, value: Any) -> float:
-    number = finite(name, value)
-    if number < 0:
-        raise ValueError(f"{name} is {number:g}, expected a number >= 0")
-    return number
+    return converted(Annotated[int, Meta(ge=0, le=LAST_NUMBER)], entry["frame"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -16,13 +17,13 @@ from services import running
 from knob_core.client import AsyncStream, Lost, Stream
 from knob_core.client.async_stream import MOST_WAITING
 from knob_core.client.session import Session
-from knob_core.serving.messages import Header, as_text, unpack
+from knob_core.serving.messages import unpack
 
 serve = pytest.importorskip("websockets.sync.server").serve
 
 
 def hello(frame: int, answered: int, again: list[int]) -> str:
-    return as_text(
+    return json.dumps(
         {"type": "hello", "frame": frame, "answered": answered, "again": again, "queue": 1, "frame_bytes": 2000}
     )
 
@@ -38,15 +39,15 @@ def test_a_frame_whose_answer_is_gone_is_refused_with_the_cause() -> None:
 
 
 def answer(number: int) -> str:
-    return as_text({"type": "answer", "frame": number})
+    return json.dumps({"type": "answer", "frame": number})
 
 
 def dropped(number: int) -> str:
-    return as_text({"type": "dropped", "frames": [number]})
+    return json.dumps({"type": "dropped", "frames": [number]})
 
 
-def headers(messages: list[bytes]) -> list[Header]:
-    return [unpack(message)[0] for message in messages]
+def headers(messages: list[bytes]) -> list[Any]:
+    return [json.loads(unpack(message)[0]) for message in messages]
 
 
 @pytest.mark.parametrize(

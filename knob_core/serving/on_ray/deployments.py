@@ -14,10 +14,12 @@ from ray.serve.config import RequestRouterConfig
 from starlette.applications import Starlette
 
 from knob_core.serving import assembly, logs, options
+from knob_core.serving.decode import Listed
+from knob_core.serving.messages import Reply
 from knob_core.serving.on_ray.hub import Hub
 from knob_core.serving.on_ray.shared_service import SharedService
 from knob_core.serving.stream_files import StreamFiles
-from knob_core.serving.web import app, frame_lists
+from knob_core.serving.web import app, http
 
 APP = "knob"  # name of the application
 STREAMS, HUB = "KnobStreams", "KnobHub"  # names of its deployments
@@ -87,9 +89,9 @@ class StreamsDeployment:
         found.router.lifespan_context = lifespan
         return found
 
-    async def step_many(self, entries: list[Any]) -> list[Any]:
+    async def step_many(self, frames: list[Listed]) -> list[Reply]:
         """Frames of one stream that came to another replica."""
-        return await frame_lists.step_here(self.service, entries)
+        return await http.stepped(self.service, frames)
 
 
 def application(table: dict[str, Any]) -> serve.Application:

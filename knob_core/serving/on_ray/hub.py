@@ -18,7 +18,6 @@ from typing import Any
 
 from knob_core import files
 from knob_core.serving.knob_control import Change, Conflict, KnobControl, table_from_json
-from knob_core.serving.messages import parsed
 from knob_core.serving.settings_watch import SettingsWatch, without_folders
 
 BEAT = 1.0  # s that a replica waits at most
@@ -134,7 +133,7 @@ class Hub:
 
     def _load(self) -> KnobControl | None:
         try:
-            table = parsed(self._path.read_bytes())
+            table = json.loads(self._path.read_bytes())
             control = KnobControl(table_from_json(table["knobs"]).base)
             control.restore(table_from_json(table["knobs"]))
             control.log.extend(table["log"])

@@ -13,12 +13,13 @@ from ray.exceptions import RayError
 from ray.serve.exceptions import BackPressureError, RayServeException
 
 from knob_core.serving.access import Caller
+from knob_core.serving.decode import Listed
 from knob_core.serving.engine import Full
 from knob_core.serving.knob_control import Change, Conflict, table_from_json
-from knob_core.serving.messages import KnobChange, KnobState, StreamInfo
+from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
 from knob_core.serving.on_ray.metrics_join import joined
 from knob_core.serving.stream_files import StreamFiles
-from knob_core.serving.web.service import Service
+from knob_core.serving.web.service import Service, refusal
 
 FAILED = (RayError, RayServeException)
 ERRORS: dict[int, type[Exception]] = {400: ValueError, 404: LookupError, 409: Conflict, 503: Full}
@@ -120,22 +121,21 @@ class SharedService(Service):
         known = self.engine.forget(id)
         return await asyncio.to_thread(self.files.remove, id) or known
 
-    async def step_elsewhere(self, entries: list[Any]) -> list[Any] | None:
+    async def step_elsewhere(self, frames: list[Listed]) -> list[Reply] | None:
         """Each stream's frames to its replica; the replies in the order of the frames."""
         places: dict[str, list[int]] = defaultdict(list)
-        for place, entry in enumerate(entries):
-            places[entry["stream"]].append(place)
-        replies: list[Any] = [None] * len(entries)
+        for place, frame in enumerate(frames):
+            places[frame.stream].append(place)
+        replies: list[Any] = [None] * len(frames)
 
         async def one(id: str, mine: list[int]) -> None:
             try:
                 handle = self._streams.options(session_id=id)
-                found = await handle.step_many.remote([entries[place] for place in mine])
+                found = await handle.step_many.remote([frames[place] for place in mine])
             except FAILED as error:
                 busy = isinstance(error, BackPressureError)
                 cause = "the stream's replica has too much to do" if busy else "the stream's replica does not answer"
-                refused = {"type": "refused", "stream": id, "frame": None, "cause": cause, "code": "full"}
-                found = [refused] * len(mine)
+                found = [refusal(id, Full(cause))] * len(mine)
             for place, reply in zip(mine, found, strict=True):
                 replies[place] = reply
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knob_core.serving.access import Access, Caller
-from knob_core.serving.decode import frame_of
-from knob_core.serving.engine import Engine
+from knob_core.serving.decode import BadFrame, Listed, frame_of, opened
+from knob_core.serving.engine import Engine, Full, Refusal
 from knob_core.serving.knob_control import Change
 from knob_core.serving.maintenance import Maintenance
-from knob_core.serving.messages import Frame, Header, KnobChange, KnobState, StreamInfo
+from knob_core.serving.messages import Code, Frame, KnobChange, KnobState, Refused, Reply, StreamInfo
 
 if TYPE_CHECKING:
     from knob_core.serving.metrics import Metrics
@@ -57,12 +57,18 @@ class Service:
         """Bytes of one frame."""
         return self.engine.limits.max_frame
 
-    async def frame(self, header: Header, content: bytes | memoryview) -> tuple[Frame, np.ndarray | None]:
+    async def frame(self, message: bytes) -> tuple[Frame, np.ndarray | None]:
         """A frame and its small picture, decoded beside the event loop where that takes long."""
+        header, content = opened(message)
         prepare = self.engine.stepper.backbone.prepare
-        if header["kind"] != "picture" and len(content) <= INLINE:
+        if header.kind != "picture" and len(content) <= INLINE:
             return frame_of(header, content, prepare)
         return await asyncio.to_thread(frame_of, header, content, prepare)
+
+    async def listed_frame(self, listed: Listed) -> tuple[Frame, np.ndarray | None]:
+        """The same of one frame of many."""
+        prepare = self.engine.stepper.backbone.prepare
+        return listed.decoded(prepare) if listed.picture is None else await asyncio.to_thread(listed.decoded, prepare)
 
     # What concerns more than this process where several services share the streams: `knob_core.serving.on_ray`
 
@@ -96,8 +102,8 @@ class Service:
     async def whole_about(self, caller: Caller) -> dict[str, Any]:
         return self.about(caller)
 
-    async def step_elsewhere(self, entries: list[Any]) -> list[Any] | None:
-        """Replies to frames of many streams (entries of `POST /v1/frames`); None: they are all answered here."""
+    async def step_elsewhere(self, frames: list[Listed]) -> list[Reply] | None:
+        """Replies to frames of many streams; None: they are all answered here."""
         return None
 
     def about(self, caller: Caller) -> dict[str, Any]:
@@ -114,3 +120,10 @@ class Service:
                 "idle": limits.idle, "max_batch": limits.max_batch,
             },
         }  # fmt: skip
+
+
+def refusal(id: str, error: ValueError, number: int | None = None) -> Refused:
+    """A frame of a stream was not taken."""
+    code: Code = error.code if isinstance(error, Refusal) else "full" if isinstance(error, Full) else "bad_frame"
+    number = error.number if isinstance(error, BadFrame) else number
+    return {"type": "refused", "stream": id, "frame": number, "cause": str(error), "code": code}

@@ -284,7 +284,7 @@ def test_no_frame_brings_a_stream_where_no_snapshot_can_go_on(tmp_path: Path) ->
         with pytest.raises(ServiceError, match="number would be 9007199254740992"):
             client.step("a", pack({"kind": "logits", "dtype": "float64"}, logits(rng).tobytes()))
         for time_ in (1.5e308, -1.1e12):
-            with pytest.raises(ServiceError, match=r"time is .*, expected -1e\+12 to 1e\+12 seconds"):
+            with pytest.raises(ServiceError, match=r"at `\$\.time`"):
                 client.step("c", pack({"kind": "logits", "dtype": "float64", "time": time_}, logits(rng).tobytes()))
         service.maintenance.save()
     again = Engine(wrap.classifier(), name="logits")
