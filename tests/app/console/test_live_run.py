@@ -33,7 +33,7 @@ def test_it_is_the_stream_itself(stream: ShownStream, at_once: int) -> None:
 
 
 def test_a_turn_acts_from_its_frame_on(stream: ShownStream) -> None:
-    live, before, after = LiveRun(), Settings(zeta=0.2, omega_n=1.0), Settings(zeta=2.0, omega_n=0.1)
+    live, before, after = LiveRun(), Settings(0.2, 1.0, memory="off"), Settings(2.0, 0.1, memory="off")
     play(live, stream, before, 50)
     play(live, stream, after, 30)
     zeta, omega_n = np.repeat([0.2, 2.0], [50, 30]), np.repeat([1.0, 0.1], [50, 30])
@@ -47,7 +47,7 @@ def test_a_turn_acts_from_its_frame_on(stream: ShownStream) -> None:
 
 def test_it_sweeps_on_and_on(stream: ShownStream) -> None:
     live = LiveRun()
-    play(live, stream, Settings(), 2 * stream.frames + 10)
+    play(live, stream, Settings(memory="off"), 2 * stream.frames + 10)
     assert live.t == 250 and live.spans(stream.frames) == []
     twice, _ = gate.run(np.tile(stream.branches.u_star, (1, 3)), 1.0, 0.4)
     assert live.response is not None
