@@ -9,6 +9,7 @@ from knob_core import interrupts
 
 if TYPE_CHECKING:
     from knob_core.corruptions import corrupt as corrupt
+    from knob_core.fitting import fit as fit
     from knob_core.fusion import diagnose as diagnose
     from knob_core.fusion import fuse as fuse
     from knob_core.memories.attentive import Knob as Knob
@@ -29,6 +30,7 @@ _DOORS = {
     "corrupt": "corruptions",
     "diagnose": "fusion",
     "ece_debiased": "metrics",
+    "fit": "fitting",
     "fuse": "fusion",
     "reliability_table": "metrics",
     "respond": "response",

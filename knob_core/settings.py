@@ -1,7 +1,7 @@
 """The operator's setting as a small file: what a turn of the knobs leaves behind, and what the runtime loads.
 
 zeta >= 0, omega_n > 0 in rad/frame; TOML, versioned, every value checked on the way in. The weights of attentive memory
-may stand in it, in a table [attentive]: those that `knob_core.wrap.fitting.fit` found. Without it the model's own act.
+may stand in it, in a table [attentive]: those that `knob_core.fit` found. Without it the model's own act.
 So may what the operator wants of the stream, in a table [goals].
 """
 

@@ -23,9 +23,9 @@ from app.your_stream import fit_job, uploaded_stream
 from app.your_stream.fit_job import FitRequest
 from app.your_stream.uploaded_stream import UploadedStream, short_title
 from knob_core.data import CLASSES
+from knob_core.fitting import Fit
 from knob_core.uploads import read_logits, read_pictures
 from knob_core.uploads.pictures import KINDS
-from knob_core.wrap.fitting import Fit
 
 MOST_MB = 50  # app/.streamlit/config.toml has the same: more never reaches us
 LOGITS = ["npz", "npy", "csv", "parquet"]
@@ -173,14 +173,14 @@ def forget() -> None:
 
 
 def tune(stream: UploadedStream) -> None:
-    """Fit attentive memory, both knobs and a temperature where labels allow it."""
+    """Fit attentive memory and its knobs where labels allow it."""
     uploaded = stream.uploaded
     if uploaded is None or stream.frames < 4:
         return
     known = (uploaded.labels >= 0).any(axis=1)
     help = "The fit keeps to this mean: how many frames pass until a new class is shown"
     most = st.number_input("Frames to a new class, at most", 1, 50, 5, key="own_delay", help=help)
-    help = "Finds weights, knobs and a temperature with the best likelihood; needs labelled streams"
+    help = "Finds weights and knobs with the best likelihood, then the calmest that keeps the delay; needs labels"
     if not st.button("Fit to the labels", disabled=not known.any(), key="own_fit", help=help, width="stretch"):
         return
     job = wait_for(FitRequest(session.session_id(), stream.id, float(most), uploaded))
@@ -216,13 +216,16 @@ def fitted(found: Fit | None) -> None:
     rows = pd.DataFrame([{**asdict(row), "accuracy": 100 * row.accuracy} for row in found.table])
     rows.columns = [
         "on unseen streams",
-        "NLL",
         "right answers, %",
-        "excess flips",
+        "excess flips per 100 frames",
         "frames to a new class",
         "confident errors per 100 frames",
+        "NLL",
+        "known as",
     ]
     st.dataframe(rows.round(3), hide_index=True, width="stretch")
+    if found.best_rival:
+        st.caption(f"The likeliest rival, to take home: {found.rival_words}")
 
 
 def use_own_weights() -> None:

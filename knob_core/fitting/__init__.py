@@ -88,6 +88,11 @@ class Fit:
         """zeta, omega_n."""
         return self.settings.zeta, self.settings.omega_n
 
+    @property
+    def rival_words(self) -> str:
+        """The best rival with its parameters."""
+        return f"{self.best_rival}: " + ", ".join(_written(*item) for item in self.rival_parameters.items())
+
     def __str__(self) -> str:
         if not self.table:
             return self.words
@@ -97,7 +102,7 @@ class Fit:
             numbers = f"{row.accuracy:17.2%}{row.excess_flips:17.2f}{row.delay:17.2f}{row.confident_errors:17.2f}"
             lines.append(f"{row.name:34}{numbers}{row.nll:17.4f}  {row.known_as}")
         if self.best_rival:
-            lines.append(f"{self.best_rival}: " + ", ".join(_written(*item) for item in self.rival_parameters.items()))
+            lines.append(self.rival_words)
         return "\n".join(lines)
 
 
@@ -234,8 +239,8 @@ def _helps(streams: Streams, ours: Floats, off: Floats, tempered: Floats) -> boo
     if clearly(by.by_group(by.losses(tempered)) - by.by_group(by.losses(ours))):
         return True
     calm, bare = (_counts(by, p) for p in (ours, off))
-    fewer = np.bincount(by.groups, bare.excess - calm.excess)
-    return bool(calm.excess_flips <= CALMER * bare.excess_flips) and clearly(fewer.astype(np.float64))
+    fewer = np.asarray(np.bincount(by.groups, bare.excess - calm.excess), np.float64)
+    return bool(calm.excess_flips <= CALMER * bare.excess_flips) and clearly(fewer)
 
 
 def _words(helps: bool, delay: float, limit: float, table: tuple[Row, ...]) -> str:

@@ -129,8 +129,9 @@ def given(logits: Any, labels: Any, groups: Any, go_on: Callable[[], object] | N
 
 def _padded(name: str, x: Any, ndim: int, fill: float) -> np.ndarray:
     """(R, T, ...) from one array of it, from a single stream (T, ...), or from a list of streams of any lengths."""
+    read = real_numbers if np.isnan(fill) else as_array
     if isinstance(x, (list, tuple)) and len(x) and np.ndim(x[0]) == ndim:
-        parts = [real_numbers(f"{name}[{i}]", part) for i, part in enumerate(x)]
+        parts = [read(f"{name}[{i}]", part) for i, part in enumerate(x)]
         if len({(part.ndim, *part.shape[1:]) for part in parts}) != 1:
             raise ValueError(
                 f"{name} have shapes {', '.join(str(part.shape) for part in parts)}, expected equal classes"
@@ -140,7 +141,7 @@ def _padded(name: str, x: Any, ndim: int, fill: float) -> np.ndarray:
         for row, part in zip(out, parts, strict=True):
             row[: len(part)] = part
         return out
-    array = real_numbers(name, x)
+    array = read(name, x)
     array = array[None] if array.ndim == ndim else array
     if array.ndim != ndim + 1:
         raise ValueError(f"{name} have shape {array.shape}, expected (T, K), (R, T, K) or a list of (T, K)")

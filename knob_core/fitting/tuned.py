@@ -100,14 +100,15 @@ def own(streams: Streams, rung: str) -> OwnMemory:
     spans = {"t_0": Range(-2.0, 2.0, "linear"), "f": Range(0.0, 0.8, "linear")}
     prior = {"t_0": (0.0, 1.0), "f": (BASE.f, 0.3)}
     if parts:
-        spans |= {"tau": Range(0.2 * tau, 5 * tau, "log"), "omega_n": Range(0.02, 8.0, "log")}
+        spans |= {"tau": Range(0.1 * tau, 10 * tau, "log"), "omega_n": Range(0.02, 8.0, "log")}
         prior |= {"tau": (math.log(tau), 1.0), "omega_n": (math.log(start.omega_n), 0.5)}
     strength = 0.5 / streams.stretches
     at: dict[str, Any] = {name: getattr(start.weights, name, start.omega_n) for name in spans}
     offsets, holds = np.zeros(classes), np.zeros(classes)
 
     def memory(**at: float) -> OwnMemory:
-        base = replace(BASE, t_0=at["t_0"], f=at["f"], s=tuple(holds.tolist()) if holds.any() else ())
+        t_0 = at["t_0"] + math.log(at.get("tau", tau) / tau)  # flatter frames want a sharper memory
+        base = replace(BASE, t_0=t_0, f=at["f"], s=tuple(holds.tolist()) if holds.any() else ())
         weights = measured(streams.frames, at.get("tau", tau), tuple(offsets.tolist()) if offsets.any() else (), base)
         return OwnMemory(at.get("omega_n", start.omega_n), weights, rung)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from knob_core import fit
 from knob_core.rivals import RIVALS
-from knob_core.wrap.fitting import fit
 
 SETS = {  # streams, frames, classes, frames of one class, noise, max_delay
     "noisy": (6, 120, 4, 30, 1.8, np.inf),
@@ -26,10 +26,13 @@ def _fitted(name: str) -> dict[str, Any]:
     rng = np.random.default_rng(len(name))
     labels = np.repeat(rng.integers(0, classes, (streams, -(-frames // every))), every, axis=1)[:, :frames]
     z = rng.normal(0, noise, (streams, frames, classes)) + 3.0 * np.eye(classes)[labels]
-    found = fit(z, None, labels, max_delay=max_delay, rivals={"ema-logits": RIVALS["ema-logits"]})
+    found = fit(z, labels, max_delay=max_delay, rivals={"ema-logits": RIVALS["ema-logits"]})
     settings = found.settings
+    home = fit(z).settings
     return {
+        "home": {"omega_n": home.omega_n, "on": home.on},
         "settings": {"zeta": settings.zeta, "omega_n": settings.omega_n, "on": settings.on, "memory": settings.memory},
-        "helps": found.helps, "nll": found.nll, "nll_before": found.nll_before, "flips": found.flips,
+        "helps": found.helps, "earned": found.earned, "nll": found.nll, "nll_before": found.nll_before,
+        "flips": found.flips,
         "flips_before": found.flips_before, "delay": found.delay, "table": [asdict(row) for row in found.table],
     }  # fmt: skip

@@ -9,6 +9,7 @@ import torch
 from knob_core import checkpoint, theory, wrap
 from knob_core.assets import ASSETS
 from knob_core.data import load_sample
+from knob_core.fitting import fit
 from knob_core.measures.stability import flips
 from knob_core.memories import Attentive
 from knob_core.response import respond
@@ -16,7 +17,6 @@ from knob_core.runtime import KnobStream
 from knob_core.schedules import SCHEDULES
 from knob_core.settings import Settings
 from knob_core.streams import ControlledStream
-from knob_core.wrap.fitting import fit
 from knob_core.wrap.probabilities import ProbabilitiesWarning
 
 
@@ -202,7 +202,7 @@ def test_probabilities_are_not_taken_for_logits(scale: float) -> None:
         for t in range(20):
             stream.step(p[:, t])
     assert len(said) == 1
-    for refused in (lambda: wrap.branches_of(p), lambda: fit(p, None, np.zeros(4, int), rivals={})):
+    for refused in (lambda: wrap.branches_of(p), lambda: fit(p, np.zeros(4, int), rivals={})):
         with pytest.raises(ValueError, match="expected logits, the numbers before softmax"):
             refused()
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from knob_core import metrics
 from knob_core._arrays.top import pick
+from knob_core.fitting import fit
 from knob_core.measures.change import count
 from knob_core.measures.stability import sure_and_wrong
 from knob_core.measures.truth import truth
@@ -24,7 +25,6 @@ from knob_core.settings import HOME, Settings
 from knob_core.tuning import space
 from knob_core.tuning.search import minimise
 from knob_core.wrap import branches_of
-from knob_core.wrap.fitting import fit
 from train.outside.streams import OutsideStreams
 
 EVALUATIONS = 200
@@ -70,7 +70,7 @@ def settled(settings: Settings) -> Answer:
 
 def fitted(known: OutsideStreams, seed: int = 0) -> Contender:
     """Attentive memory after `fit`."""
-    settings = fit(known.z, None, known.labels, rivals={}, seed=seed).settings
+    settings = fit(known.z, known.labels, rivals={}, seed=seed).settings
     chosen = {"zeta": settings.zeta, "omega_n": settings.omega_n}
     return Contender(FITTED, settled(settings), chosen | (settings.weights.to_dict() if settings.weights else {}))
 
