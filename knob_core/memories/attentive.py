@@ -190,6 +190,20 @@ def filled(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Knob(knob.Knob):
     """`knob_core.knob.Knob` on the compiled loop: the same numbers, many times faster."""
 
+    def listen(self, logits: Any, cautious: bool = False) -> str:
+        """Take knobs and weights from unlabelled frames of the same model, some 300 to 1,000; what was found, in words.
+
+        `cautious` keeps the answers at least as right as the model's own (`knob_core.fit`).
+        """
+        from knob_core.fitting import fit  # imports this module
+
+        found = fit(logits)
+        settings = found.cautious if cautious and found.cautious is not None else found.settings
+        self.zeta, self.omega_n = settings.zeta, settings.omega_n
+        if settings.weights is not None:
+            self.weights = vars(settings.weights).copy()
+        return found.words
+
     def run(self, logits: Any) -> np.ndarray:
         """All frames of a recording (T, K), or of R recordings (R, T, K), from where the last frame left off."""
         z = np.asarray(logits, np.float64)

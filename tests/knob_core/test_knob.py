@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knob_core import knob, methods, theory, wrap
+from knob_core import fit, knob, methods, theory, wrap
 from knob_core import settings as settings_file
 from knob_core.branches import Branches
 from knob_core.gate import sigmoid
@@ -506,3 +506,15 @@ def test_the_cap_is_the_swing_that_settles_fastest() -> None:
     found = Attentive(a=100.0, b=0.0).run_logits(frames_of(12).z_static, 0.5, 1.0)
     cap = 0.5 + np.sqrt(0.25 + 1)
     np.testing.assert_allclose(found.omega, 2 * cap)
+
+
+def test_listening_takes_what_fit_finds_without_labels() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 4, 12).repeat(30)
+    z = 1.5 * np.eye(4)[labels] + rng.normal(size=(360, 4))
+    own, found = Knob(), fit(z)
+    assert own.listen(z) == found.words
+    assert (own.zeta, own.omega_n) == found.knobs and found.settings.weights is not None
+    np.testing.assert_array_equal(own.run(z), found.settings.weights.run_logits(z[None], *found.knobs).probabilities[0])
+    flips = [int((np.diff(answer.argmax(-1)) != 0).sum()) for answer in (z, own.run(z))]
+    assert flips[1] < 0.7 * flips[0]
