@@ -125,7 +125,7 @@ def picked() -> None:
 
 @st.fragment(key="calibration")
 def fast(chosen: Selection, shown: ShownPredictions, fixed: Alternatives) -> None:
-    """Everything that moves with a knob; this reruns when a knob is released, or has no WebSocket."""
+    """Everything that moves with a knob; this reruns when a knob is released."""
     own, endpoint = controller(), session.endpoint(COMPONENT)
     own.show(chosen, shown, fixed, st.session_state.get("picked") or "", st.session_state["calibration_scripts"])
     endpoint.reply = own.update

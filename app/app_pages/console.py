@@ -16,7 +16,7 @@ from app.widgets.untrusted import fault_words
 
 @st.fragment(key="fast")
 def fast(stream: ShownStream, waiting: bool) -> None:
-    """Everything that moves with a knob, and nothing else: this reruns when a knob is released, or has no WebSocket."""
+    """Everything that moves with a knob, and nothing else: this reruns when a knob is released."""
     controller, endpoint = session.controller(), session.endpoint("console")
     controller.show(stream, st.session_state["script_runs"], waiting)
     endpoint.reply = controller.update

@@ -50,7 +50,7 @@ class CalibrationController:
         trained = trained_knobs(self.selection.method, self.selection.seed)
         return {"controls": controls.constants(trained, switches=False, transport=False), "sheet": {}}
 
-    def update(self, request: Mapping[str, Any], answer: int, server_ms: float) -> dict[str, Any]:
+    def update(self, request: Mapping[str, Any], answer: int) -> dict[str, Any]:
         """The parts of an Update; nothing in `request` is trusted."""
         state, shown, others, method = self.state, self.shown, self.others, self.selection.method
         assert shown is not None and others is not None, "show predictions first"
@@ -61,7 +61,7 @@ class CalibrationController:
             self.numbers.record(now, state.turn, (self.selection,))
             kind, _ = regime(state.settings, method)
             around: ControlsUpdate = {
-                "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
+                "seq": state.seq, "epoch": state.epoch, "values": state.values(),
                 "regime": kind, "words": self.words(), "pinned": "",
             }  # fmt: skip
         sheet = figure_sheet.content(
@@ -72,11 +72,7 @@ class CalibrationController:
 
     def _knobs_only(self, reported: object) -> object:
         """This page has the two knobs only: what else the console's controls hold stays as it is."""
-        state = self.state
-        kept = {
-            "pin_presses": state.pin_presses, "frames_requested": state.frames_requested, "mode": state.settings.mode,
-            "memory": state.settings.memory,
-        }  # fmt: skip
+        kept = {"mode": self.state.settings.mode, "memory": self.state.settings.memory}
         return {**reported, **kept} if isinstance(reported, dict) else None
 
     def words(self) -> str:

@@ -39,7 +39,7 @@ class ConsoleController:
         trained = self.stream.trained if self.stream else None
         return {"controls": controls.constants(trained), "display": display.constants()}
 
-    def update(self, request: Mapping[str, Any], answer: int, server_ms: float) -> dict[str, Any]:
+    def update(self, request: Mapping[str, Any], answer: int) -> dict[str, Any]:
         """The parts of an Update; nothing in `request` is trusted."""
         state = self.state
         with state.lock:
@@ -66,7 +66,7 @@ class ConsoleController:
             pin = state.pins.shown
             pinned = f"{pin.name} (dashed): {describe(pin.settings)}" if pin else ""
             around: ControlsUpdate = {
-                "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
+                "seq": state.seq, "epoch": state.epoch, "values": state.values(),
                 "regime": kind, "words": words, "pinned": pinned,
                 "pin_button": state.pins.button(state.settings),
                 "pin_help": state.pins.button_help(state.settings),

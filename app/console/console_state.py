@@ -17,7 +17,7 @@ from app.console.live_run import LiveRun
 from app.console.measured_pins import MeasuredPins
 from app.console.panels import PANELS
 from app.console.pins import Pins
-from app.console.protocol import Controls, ViewRequest
+from app.console.protocol import ControlValues, ViewRequest
 from app.figures.bode_plot import UNITS
 from app.widgets.knobs import OMEGA_N, SPEEDS, ZETA
 from app.widgets.untrusted import clamp, whole
@@ -51,23 +51,18 @@ class ConsoleState:
     epoch: int = 0  # raised when Python moves the knobs: the browser takes over values of a new epoch only
     view_epoch: int = 0
     view_seq: int = 0  # sequence number of the last view that was taken
-    mount: str = ""  # which mounted component sent the last controls; each counts its messages from 1
     seq: int = 0  # sequence number of the last controls that were taken
-    turn: int = 0
+    turn: int = 0  # turns begun so far
     released: bool = True  # no knob is held
     before: OperatorMeasures | None = None  # the read-outs when this turn began
     now: OperatorMeasures | None = None
     measured_stream: str = ""  # id of the stream that both are of
     wide: bool = False  # the browser has room for further panels beside the open one
-    fit_presses: int = 0
     fit_wanted: bool = False  # the button was pressed: the temperature is to be fitted to the stream on the display
     pins: Pins = field(default_factory=Pins)
-    pin_presses: int = 0
-    pin_actions: int = 0  # number of the last action on a pin that was taken
     name_refused: str = ""  # why the last action could not rename a pin
     measured: MeasuredPins = field(default_factory=MeasuredPins, compare=False, repr=False)
     live: LiveRun | None = None
-    frames_requested: int = 0
     speed: int = 10  # frames/s of live mode
     log: TurnLog | None = None  # the recording of turns, where the visitor asked for one
     lock: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
@@ -78,7 +73,6 @@ class ConsoleState:
             self.epoch += 1
             self.view_epoch += 1
             self.settings, self.before = settings, self.now
-            self.frames_requested = 0
             self.live = None
 
     def change_stream(self) -> None:
@@ -90,13 +84,14 @@ class ConsoleState:
     def apply_controls(self, controls: object) -> None:
         """Take what the browser reports; messages with an outdated sequence number or epoch are ignored."""
         if controls is None:  # a component that was just mounted has reported nothing yet
-            self.mount, self.seq, self.released = "", 0, True
+            self.released = True
         if not isinstance(controls, Mapping):
             return
-        mount, seq = str(controls.get("mount", ""))[:32], whole(controls.get("seq"), self.seq)
-        if mount == self.mount and seq < self.seq:
+        seq = whole(controls.get("seq"), self.seq)
+        if seq < self.seq:
             return
-        self.mount, self.seq = mount, seq  # also of an outdated epoch: the browser waits for its number to come back
+        commands = read_commands(controls, seq > self.seq)
+        self.seq = seq  # also of an outdated epoch: the browser waits for its number to come back
         if controls.get("epoch") != self.epoch:
             return
         old, mode, memory = self.settings, controls.get("mode"), controls.get("memory")
@@ -108,27 +103,27 @@ class ConsoleState:
             memory=memory if memory in MEMORIES else old.memory,
             mode=mode if mode in MODES else old.mode,
         )
-        turn = whole(controls.get("turn"), self.turn)
-        if turn != self.turn:
-            self.turn, self.before = turn, self.now
         self.released = bool(controls.get("released", True))
-        presses = whole(controls.get("pin_presses"), self.pin_presses)
-        if presses != self.pin_presses:
-            self.pin_presses, self.pins = presses, self.pins.press(self.settings)
         speed = whole(controls.get("speed"), self.speed)
         self.speed = speed if speed in SPEEDS else self.speed
-        requested = whole(controls.get("frames_requested"), self.frames_requested)
-        self._play(bool(controls.get("live")), bool(controls.get("playing")), requested)
+        frames = 0
+        for command in commands:
+            if command.get("act") == "begin":
+                self.turn, self.before = self.turn + 1, self.now
+            elif command.get("act") == "pin":
+                self.pins = self.pins.press(self.settings)
+            elif command.get("act") == "frames":
+                frames += whole(command.get("count"), 0)
+        self._play(bool(controls.get("live")), bool(controls.get("playing")), frames)
 
-    def _play(self, live: bool, playing: bool, requested: int) -> None:
+    def _play(self, live: bool, playing: bool, frames: int) -> None:
         if live and self.live is None:
-            self.live, self.before, self.now, self.frames_requested = LiveRun(), None, None, requested
+            self.live, self.before, self.now, frames = LiveRun(), None, None, 0
         elif not live and self.live is not None:
             self.live = self.before = self.now = None
         if self.live is not None:
             self.live.playing = playing
-            self.live.due = min(max(0, requested - self.frames_requested), LiveRun.MOST_AT_ONCE)
-        self.frames_requested = requested
+            self.live.due = min(frames, LiveRun.MOST_AT_ONCE)
 
     def apply_view(self, view: object) -> None:
         """Take what the visitor looks at; messages with an outdated sequence number or epoch are ignored."""
@@ -137,7 +132,7 @@ class ConsoleState:
         seq = whole(view.get("seq"), self.view_seq)
         if seq < self.view_seq:
             return
-        self.view_seq = seq
+        commands, self.view_seq = read_commands(view, seq > self.view_seq), seq
         panel, unit = view.get("panel"), view.get("unit")
         panel = panel if panel in tuple(PANELS) else self.view.panel
         self.name_refused = self.name_refused if panel == self.view.panel else ""
@@ -147,22 +142,18 @@ class ConsoleState:
         self.wide = view.get("wide") is True
         frame_rate = clamp(view.get("frame_rate"), FRAME_RATES, self.settings.frame_rate)
         temperature = clamp(view.get("temperature"), TEMPERATURES, self.settings.temperature)
-        presses = whole(view.get("fit_presses"), self.fit_presses)
-        self.fit_wanted, self.fit_presses = self.fit_wanted or presses != self.fit_presses, presses
         goals = self.settings.goals if "goals" not in view else read_goals(view["goals"])
         if temperature != self.settings.temperature:
             self.before = self.now
         self.settings = replace(self.settings, frame_rate=frame_rate, temperature=temperature, goals=goals)
-        self._act_on_pin(view.get("pin_action"))
+        for command in commands:
+            if command.get("act") == "fit":
+                self.fit_wanted = True
+            else:
+                self._act_on_pin(command)
 
-    def _act_on_pin(self, action: object) -> None:
-        """Draw, rename or remove a pin, or turn the knobs to it; each action has a number and is taken once."""
-        if not isinstance(action, Mapping):
-            return
-        number = whole(action.get("number"), self.pin_actions)
-        if number == self.pin_actions:
-            return
-        self.pin_actions = number
+    def _act_on_pin(self, action: Mapping[str, object]) -> None:
+        """Draw, rename or remove a pin, or turn the knobs to it."""
         self.name_refused = self.pins.refusal(action)
         pin = self.pins.by_id(action.get("pin"))
         if action.get("act") == "turn" and pin is not None:
@@ -183,25 +174,28 @@ class ConsoleState:
         if self.before is None or stream_id != self.measured_stream:
             self.before, self.measured_stream = measures, stream_id
 
-    def values(self) -> Controls:
+    def values(self) -> ControlValues:
         """Where the controls stand, for a component that is mounted anew or obeys a new epoch."""
         s = self.settings
         return {
             "zeta": s.zeta, "omega_n": s.omega_n, "on": s.on, "memory": s.memory, "mode": s.mode,
-            "speed": self.speed, "turn": self.turn, "pin_presses": self.pin_presses, "live": self.live is not None,
+            "speed": self.speed, "live": self.live is not None,
         }  # fmt: skip
 
     def view_taken(self) -> ViewRequest:
         """The view as it was taken."""
         return {
             "panel": self.view.panel, "unit": self.view.unit, "sort": self.view.sort,
-            "frame_rate": self.settings.frame_rate,
-            "temperature": self.settings.temperature, "fit_presses": self.fit_presses,
-            "wide": self.wide,
-            "pin_action": {"number": self.pin_actions, "act": "", "pin": 0, "to": ""},
+            "frame_rate": self.settings.frame_rate, "temperature": self.settings.temperature, "wide": self.wide,
             "goals": {name: KINDS[name].scale * limit for name, limit in self.settings.goals.set().items()},
             "epoch": self.view_epoch, "seq": self.view_seq,
         }  # fmt: skip
+
+
+def read_commands(message: Mapping[str, object], new: bool) -> list[Mapping[str, object]]:
+    """The commands of a message; none where it is not new: they have been taken."""
+    commands = message.get("commands")
+    return [each for each in commands if isinstance(each, Mapping)] if new and isinstance(commands, list) else []
 
 
 def read_goals(limits: object) -> Goals:

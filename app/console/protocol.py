@@ -7,54 +7,84 @@
     WebSocket is open             --- Request -->       app.server.drag_endpoint, no answer
     knob moves, WebSocket         --- Request -->       app.server.drag_endpoint -> controller
     display is redrawn            <-- Update ---        the same WebSocket
-    knob is released              --- Controls -->      Streamlit, so that link and menus follow
+    knob is released              --- Controls -->      Streamlit too, so that link and menus follow
 
 `Mount` holds what stays while a knob moves (`constants`) and a first `Update`; the WebSocket carries `Update` only.
-Without a WebSocket every `Controls` goes through Streamlit and comes back as a new `Mount`: slower, the same content.
+Where a proxy lets no WebSocket through, knobs act when they are released.
 
 Rules
-- **Sequence number.** `Controls.seq` and `ViewRequest.seq` count up from 1 in each mounted component (`mount`). Python
-  ignores a message whose number is lower than the last one it took, and sends the number back (`ControlsUpdate.seq`).
+- **Sequence number.** `Controls.seq` and `ViewRequest.seq` count up, also over mounted components. Python
+  ignores a message with a lower number than the last one it took, and sends that back (`ControlsUpdate.seq`).
+- **Command.** A pressed button is a `Command` in the next message. It is taken once, with that message's number.
 - **Epoch.** Python raises `epoch` when it moves the knobs itself (a link, a settings file, a fit). The browser takes
   over `values` only when the epoch is new; Python ignores values of an outdated epoch.
 - **Answer number.** `Update.answer` counts up; of two updates of one session the browser keeps the higher one.
 - Nothing from the browser is trusted: `console_state.ConsoleState.apply_controls` and `apply_view` clamp every field.
 - JSON without NaN; arrays as `Packed`.
 
-The JavaScript side declares the same names as JSDoc types.
+`app/static/messages.d.ts` is made from this file: `python tools/message_types.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from app.figures.packed import Packed
 
 Figure = dict[str, Any]
 """{"data": [trace, ...], "layout": {...}} as plotly has it, with palette names for colours and `Packed` arrays."""
+Trace = dict[str, Any]
+Shape = dict[str, Any]
+Axes = dict[str, Any]
+"""Entries of a layout's axes, in place of those that are there."""
+MemoryKind = str
+"""A key of memories.KINDS."""
+Mode = str
+"""One of settings.MODES."""
+Regime = str
+"""How the gate is damped: "under", "critical", "over", or "" where nothing is."""
+Pair = list[str]
+Triple = list[str]
+Zone = list[Any]
+"""[from, to, kind]."""
+Range = list[float]
+"""[lowest, highest]."""
 
 
 # Browser to Python ---------------------------------------------------------------------------------------------------
 
 
-class Controls(TypedDict, total=False):
-    """Where all controls stand. A page without switches or live mode leaves their fields out."""
+class ControlValues(TypedDict, total=False):
+    """Where the controls stand; some pages leave fields out, and lessons have other knobs."""
 
-    mount: str  # random name of the mounted component; sequence numbers count within it
-    seq: int
-    epoch: int
-    turn: int  # turns begun so far; a new number starts a new "before"
-    released: bool  # no knob is held
     zeta: float  # damping ratio
     omega_n: float  # rad/frame
     on: bool
-    memory: str  # "attentive", "plain" or "off"
-    mode: str  # "continuous" or "reset"
-    pin_presses: int  # how often the pin button was pressed
+    memory: MemoryKind
+    mode: Mode
     live: bool  # live mode is on
     playing: bool
-    frames_requested: int  # frames that the clock of live mode has asked for so far
     speed: int  # frames/s of live mode
+
+
+class Controls(ControlValues):
+    """All controls, as a numbered message."""
+
+    seq: int
+    epoch: int
+    released: bool  # no knob is held
+    commands: NotRequired[list[Command]]
+
+
+class Command(TypedDict):
+    """Something that is done once."""
+
+    act: Literal["begin", "frames", "pin", "fit", "draw", "rename", "remove", "turn"]
+    # begin a turn: from here on the read-outs of now are those of before; run frames of live mode; press the pin
+    # button; fit the temperature; draw, rename or remove a pin, or turn the knobs to it
+    count: NotRequired[int]  # of frames
+    pin: NotRequired[int]  # its id
+    to: NotRequired[str]  # its new name
 
 
 class ViewRequest(TypedDict):
@@ -65,27 +95,17 @@ class ViewRequest(TypedDict):
     sort: str  # column of the table of pins, "-" before it for the largest first; "": as they were pinned
     frame_rate: float  # frames/s of the camera
     temperature: float  # of the answer
-    fit_presses: int  # how often the button that fits the temperature was pressed
     wide: bool  # there is room for further panels beside the open one
     goals: dict[str, float]  # limits by the goal's name, in the unit that the card shows; absent: no goal
-    pin_action: PinAction
+    commands: NotRequired[list[Command]]
     epoch: int
     seq: int
-
-
-class PinAction(TypedDict):
-    """What was last done to a pin in the table."""
-
-    number: int  # actions so far; each is taken once
-    act: str  # "draw", "rename", "remove", "turn" (the knobs to it), or ""
-    pin: int  # its id
-    to: str  # its new name
 
 
 class Request(TypedDict):
     """One message on the WebSocket; the first one has the token alone, and no answer."""
 
-    token: str  # opens the endpoint of one session
+    token: NotRequired[str]  # opens the endpoint of one session; page/knob_socket.js adds it
     controls: NotRequired[Controls]
     view: NotRequired[ViewRequest]
 
@@ -99,7 +119,7 @@ class Update(TypedDict):
     answer: int  # answers given by this endpoint so far
     controls: ControlsUpdate
     display: NotRequired[DisplayUpdate]
-    sheet: NotRequired[dict[str, Any]]  # widgets.figure_sheet.content
+    sheet: NotRequired[SheetUpdate]
 
 
 class ControlsUpdate(TypedDict):
@@ -107,9 +127,8 @@ class ControlsUpdate(TypedDict):
 
     seq: int  # the last Controls that was taken
     epoch: int
-    values: Controls  # obeyed on a new epoch
-    server_ms: float  # how long the last answer took, ms: the browser may send one message ahead
-    regime: str  # "under", "critical", "over" or ""
+    values: ControlValues  # obeyed on a new epoch
+    regime: Regime
     words: str  # what the setting does, one sentence
     pinned: str  # the drawn pin and its setting in words, "" without one
     pin_button: NotRequired[str]  # what the button does now: "pin B", "unpin A"; "": there is no room
@@ -135,9 +154,9 @@ class DisplayUpdate(TypedDict):
 class ScopeUpdate(TypedDict):
     """Traces and marks over those of StreamBackground.figure."""
 
-    data: list[dict[str, Any]]
-    axes: dict[str, Any]  # entries of the layout's axes in place of the background's, where a row is added
-    shapes: list[dict[str, Any]]
+    data: list[Trace]
+    axes: Axes  # entries of the layout's axes in place of the background's, where a row is added
+    shapes: list[Shape]
     legend: list[str]  # keys of DisplayConstants.legend
     pin: str  # name of the pin that is drawn; "": none
 
@@ -164,7 +183,7 @@ class PanelUpdate(TypedDict):
 class CompareUpdate(TypedDict):
     """Settings side by side, over the whole stream."""
 
-    columns: list[list[str]]  # [id, label, help]
+    columns: list[Triple]  # [id, label, help]
     sort: str  # as in ViewRequest
     rows: list[CompareRow]
     refused: str  # why a pin did not get its new name; "": it did
@@ -186,7 +205,7 @@ class SpringUpdate(TypedDict):
 
     u: Packed  # float32 (T,) logits
     u_star: Packed  # float32 (T,) logits
-    range: list[float]  # [low, high] of the rail, logits
+    range: Range  # of the rail, logits
     first: int  # frame of the first value
     live: bool
     zeta: float
@@ -199,7 +218,7 @@ class ReadoutUpdate(TypedDict):
     id: str  # of DisplayConstants.readouts
     now: str
     beside: str  # small, after the number
-    rest: list[list[str]]  # [name, value]: before, A, without Knob
+    rest: list[Pair]  # [name, value]: before, A, without Knob
     worse: bool  # clearly worse than without Knob
     goal: GoalUpdate | None  # None: this read-out takes none
     why: str  # what is wrong with the number and what helps, in a few words; "" where all is well
@@ -209,7 +228,7 @@ class GoalUpdate(TypedDict):
     """A card's goal and how it stands."""
 
     limit: float | None  # in the unit that the card shows; None: no goal is set
-    verdict: str  # "met", "missed", "unknown" or ""
+    verdict: Literal["", "met", "missed", "unknown"]
     words: str  # such as "≤ 1: ✓ met by 0.4"
 
 
@@ -244,12 +263,41 @@ class Constants(TypedDict):
 class ControlsConstants(TypedDict):
     """Knobs, presets and buttons."""
 
-    knobs: list[dict[str, Any]]  # controls.KNOBS, each with `trained`: value or None
-    presets: list[dict[str, Any]]  # controls.presets
+    knobs: list[KnobSpec]
+    presets: list[Preset]
     switches: bool  # memory and mode are shown
     transport: bool  # live mode and pin are shown
     speeds: list[int]  # frames/s
     help: dict[str, str]
+
+
+class KnobSpec(TypedDict):
+    """One knob."""
+
+    id: str
+    symbol: str
+    name: str
+    low: float
+    high: float
+    home: float
+    unit: str
+    words: Pair  # at the low and the high end
+    ticks: list[float]
+    zones: list[Zone]
+    help: str
+    even_below: NotRequired[float]  # steps are even below this value, ratios above; for a knob that begins at 0
+    trained: NotRequired[float | None]  # the value that training found
+
+
+class Preset(TypedDict):
+    """A button that sets the knobs; "off" leaves them where they are."""
+
+    id: str
+    label: str
+    help: str
+    on: bool
+    zeta: NotRequired[float]
+    omega_n: NotRequired[float]
 
 
 class DisplayConstants(TypedDict):
@@ -258,15 +306,15 @@ class DisplayConstants(TypedDict):
     panels: list[dict[str, str]]  # id, label, help
     units: list[str]
     readouts: list[ReadoutConstants]
-    legend: dict[str, list[str]]  # kind -> [label, help]
+    legend: dict[str, Pair]  # kind -> [label, help]
     limits: LimitConstants
 
 
 class LimitConstants(TypedDict):
     """What fields take; Python holds what comes back to the same."""
 
-    frame_rate: list[float]  # [lowest, highest], frames/s
-    temperature: list[float]  # [lowest, highest]
+    frame_rate: Range  # frames/s
+    temperature: Range
     name: int  # characters of a pin's name
 
 
@@ -308,3 +356,112 @@ class FilmStrip(TypedDict):
 
     sprite: str  # data URL
     frames: list[int]
+
+
+# Figure sheet (widgets.figure_sheet, figures.figure_parts) ------------------------------------------------------------
+
+
+class SheetUpdate(TypedDict):
+    """Cards, a table and figures."""
+
+    seq: int
+    figures: list[FigureSpec]
+    cards: list[Card]
+    table: ComparisonTable | None
+    picked: str  # "figure/target"
+    label: str
+    reveal: str  # key of the container that shows what a pick brings
+    count_picks: NotRequired[bool]  # the same target may be picked again: a pick ends with "#" and its number
+    runs: NotRequired[list[int]]
+
+
+class FigureSpec(TypedDict):
+    """A figure with what stands around it."""
+
+    id: str
+    figure: Figure
+    title: str
+    alt: str
+    note: str
+    span: int  # of 12 columns
+    height: int  # pixels
+    legend: NotRequired[list[Triple]]  # kind of mark, colour, text
+    targets: NotRequired[list[Target]]
+    grid: NotRequired[CellGrid]
+
+
+class Target(TypedDict):
+    """A rectangle in data coordinates that can be picked."""
+
+    id: str
+    label: str
+    x: Range
+    y: Range
+    row: int  # for the arrow keys
+
+
+class CellGrid(TypedDict):
+    """Cells of a heat map, each with a text, all of which can be picked; row by row from the top."""
+
+    ids: list[str]  # of rows
+    names: list[str]  # of rows
+    columns: list[float | str]
+    text: list[str]
+    dense: NotRequired[bool]  # rows touch, and no text is written in the cells
+
+
+class Card(TypedDict):
+    """A number with what stands beside it."""
+
+    id: str
+    label: str
+    now: str
+    rest: list[Pair]
+    help: str
+    mood: NotRequired[str]  # "good" or "bad"
+    change: NotRequired[str]  # against the previous setting: "better", "worse" or ""
+
+
+class ComparisonTable(TypedDict):
+    """Rows side by side."""
+
+    caption: str
+    head: list[Pair]  # text, help
+    rows: list[ComparisonRow]
+
+
+class ComparisonRow(TypedDict):
+    """One row."""
+
+    name: str
+    help: str
+    cells: list[str]
+
+
+# Image gallery, severity sketch (widgets.image_gallery, widgets.severity_sketch) --------------------------------------
+
+
+class GalleryMessage(TypedDict):
+    """Pictures to choose from."""
+
+    sprite: str  # data URL
+    columns: int
+    rows: int
+    items: list[GalleryItem]
+    chosen: int
+
+
+class GalleryItem(TypedDict):
+    """One picture."""
+
+    id: int
+    cell: int
+    label: str
+    ready: bool
+
+
+class SketchMessage(TypedDict):
+    """A severity drawn by hand."""
+
+    values: list[float]  # severities
+    epoch: int  # new values are taken when it has changed

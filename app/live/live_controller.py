@@ -65,7 +65,7 @@ class LiveController:
         """What no knob changes; sent when the component is mounted."""
         return {"controls": controls.constants(transport=False), "sheet": {}}
 
-    def update(self, request: Mapping[str, Any], answer: int, server_ms: float) -> dict[str, Any]:
+    def update(self, request: Mapping[str, Any], answer: int) -> dict[str, Any]:
         """The parts of an Update; nothing in `request` is trusted."""
         state = self.state
         with state.lock:
@@ -74,7 +74,7 @@ class LiveController:
             self._send()
             kind, words = regime(state.settings, self.watched.method)
             around: ControlsUpdate = {
-                "seq": state.seq, "epoch": state.epoch, "values": state.values(), "server_ms": server_ms,
+                "seq": state.seq, "epoch": state.epoch, "values": state.values(),
                 "regime": kind, "words": self.problem or words, "pinned": "",
             }  # fmt: skip
             sheet = live_display.update(self.watched, describe(state.settings), around["seq"])

@@ -14,7 +14,6 @@ import json
 import logging
 import secrets
 import threading
-import time
 from asyncio import get_running_loop
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -38,8 +37,8 @@ _endpoints: WeakValueDictionary[str, DragEndpoint] = (
     WeakValueDictionary()
 )  # by token; each lives as long as its session
 
-Reply = Callable[[Mapping[str, Any], int, float], dict[str, Any]]
-"""(request, number of this answer, ms that the last answer took) -> the parts of an Update.
+Reply = Callable[[Mapping[str, Any], int], dict[str, Any]]
+"""(request, number of this answer) -> the parts of an Update.
 
 It must not refer to its endpoint: objects in a cycle outlive their session until garbage is collected.
 """
@@ -56,7 +55,6 @@ class DragEndpoint:
         self.answers = 0
         self.reply: Reply | None = None
         self.asks = False  # the reply may wait for another server: nobody else shall wait behind it
-        self._server_ms = 0.0
         self._lock = lock or threading.Lock()
         _endpoints[self.token] = self
 
@@ -67,14 +65,9 @@ class DragEndpoint:
     def answer(self, request: Mapping[str, Any]) -> Update:
         """An Update, numbered: of two that are on their way the browser keeps the newer."""
         with self._lock:
-            began = time.perf_counter()
             assert self.reply is not None, "set `reply` before the first message"
             self.answers += 1
-            try:
-                parts = self.reply(request, self.answers, self._server_ms)
-                return cast(Update, {**parts, "answer": self.answers})
-            finally:
-                self._server_ms = 1000 * (time.perf_counter() - began)
+            return cast(Update, {**self.reply(request, self.answers), "answer": self.answers})
 
     async def answer_text(self, request: Mapping[str, Any]) -> str:
         """The same as JSON, made by a worker."""

@@ -1,17 +1,16 @@
 // The controls: knobs, presets, switches and playback. Everything that they are set to is one value, `Controls`, which
 // is sent to Python as a whole. On the Lessons page they are mounted alone, with the lesson's own knobs.
-import { Knob } from "./knobs/knob.js";
+import { Knob, writeTurn } from "./knobs/knob.js";
 import { ModeSwitches } from "./knobs/mode_switches.js";
 import { Playback } from "./knobs/playback.js";
 import { PresetButtons } from "./knobs/preset_buttons.js";
 import { RegimeBar } from "./knobs/regime_bar.js";
-import { writeTurn } from "./knobs/turned_values.js";
 import { UpdateSender } from "./knobs/update_sender.js";
 import { mountOnce } from "./page/component.js";
 import { find, setIfChanged } from "./page/dom.js";
 
-/** @import { Common, Controls, ControlsConstants, ControlsMessage, KnobSpec, MountArguments } from "./messages.js" */
-/** @import { Palette, Part, PartHost, Preset, Request } from "./messages.js" */
+/** @import { Command, Common, Controls, ControlsConstants, ControlsMessage, KnobSpec } from "./messages.js" */
+/** @import { MountArguments, Palette, Part, PartHost, Preset, Request } from "./messages.js" */
 /** @import { Phase } from "./knobs/knob.js" */
 
 const SETTING = ["zeta", "omega_n", "on", "memory", "mode"]; // of the values: what the curves depend on
@@ -33,13 +32,14 @@ class ControlPanel {
     /** @type {(message: Request) => boolean} */
     this.send = () => false;
     this.values = initialValues(message);
+    this.session = message.session ?? "";
     this.sender = new UpdateSender(this.values, {
+      alone: !this.session,
       overSocket: (controls) => this.send({ controls }),
       throughStreamlit: (controls) => this.setState("controls", controls),
       isShown: () => this.box.isConnected,
       showStale: (stale) => this.showStale(stale),
     });
-    this.session = message.session ?? "";
     this.box = document.createElement("section");
     this.box.className = "controls";
     this.box.setAttribute("aria-label", "knobs");
@@ -62,7 +62,7 @@ class ControlPanel {
       ? new ModeSwitches(part(".switches"), constants.help, (change) => this.change(change))
       : null;
     this.playback = constants.transport
-      ? new Playback(this.box, constants, this.values, (settled) => this.played(settled))
+      ? new Playback(this.box, constants, this.values, (settled, command) => this.played(settled, command))
       : null;
   }
 
@@ -104,6 +104,7 @@ class ControlPanel {
       this.regime.say(`${knob.symbol} goes from ${knob.low} to ${knob.high}`);
       return;
     }
+    if (phase === "start" || phase === "jump") this.sender.order({ act: "begin" });
     writeTurn(values, knob.id, value, phase);
     if (phase !== "start") this.changed();
   }
@@ -121,7 +122,8 @@ class ControlPanel {
    * @param {Partial<Controls>} change
    */
   change(change) {
-    Object.assign(this.values, change, { turn: this.values.turn + 1, released: true });
+    Object.assign(this.values, change, { released: true });
+    this.sender.order({ act: "begin" });
     for (const [id, knob] of Object.entries(this.knobs)) knob.set(this.knobValue(id));
     this.changed();
   }
@@ -138,17 +140,14 @@ class ControlPanel {
   }
 
   /**
-   * Playback was changed, or asks for one more frame.
+   * Playback was changed, or orders something.
    * @param {boolean} settled
+   * @param {Command} [command]
    */
-  played(settled) {
+  played(settled, command) {
+    if (command) this.sender.order(command);
     if (settled) this.paint();
     this.sender.push(settled);
-  }
-
-  /** The WebSocket has closed. */
-  connectionLost() {
-    this.sender.connectionLost();
   }
 
   /**
@@ -162,7 +161,7 @@ class ControlPanel {
     if (session !== this.session) this.startSession(session, message);
     else if (message.epoch !== this.values.epoch) this.takeValues(message);
     this.paint();
-    this.sender.acknowledge(message.seq, message.server_ms);
+    this.sender.acknowledge(message.seq);
   }
 
   /**
@@ -173,8 +172,7 @@ class ControlPanel {
   startSession(session, { epoch, values }) {
     this.session = session;
     const same = SETTING.every((name) => values[name] === this.values[name]);
-    const { pin_presses = 0 } = values; // or the last press would count once more
-    Object.assign(this.values, { live: false, playing: false, frames_requested: 0, pin_presses });
+    Object.assign(this.values, { live: false, playing: false });
     this.playback?.restartTimer();
     this.sender.startSession(epoch, same);
   }
@@ -184,7 +182,7 @@ class ControlPanel {
    * @param {ControlsMessage} message
    */
   takeValues({ values, epoch }) {
-    Object.assign(this.values, values, { epoch, frames_requested: 0, playing: false });
+    Object.assign(this.values, values, { epoch, playing: false });
     for (const [id, knob] of Object.entries(this.knobs)) {
       if (knob.drag) this.values[id] = knob.value;
       else knob.set(this.knobValue(id));
@@ -217,14 +215,12 @@ class ControlPanel {
 }
 
 /**
- * The values at first: Python's, and counters at zero. A random name tells these controls' messages from others'.
+ * The values at first: Python's, numbered from the last message that it took.
  * @param {ControlsMessage} message
  * @returns {Controls}
  */
-function initialValues({ values, epoch }) {
-  const counters = { seq: 0, turn: 0, frames_requested: 0, pin_presses: 0 };
-  const mount = Math.random().toString(36).slice(2);
-  return { mount, ...counters, live: false, playing: false, released: true, ...values, epoch };
+function initialValues({ values, epoch, seq }) {
+  return { live: false, playing: false, released: true, ...values, epoch, seq };
 }
 
 /**

@@ -20,9 +20,11 @@ def constants(
 ) -> ControlsConstants:
     """What no knob changes; `trained` (zeta, omega_n) is marked on the knobs and offered as a preset."""
     marks = dict(zip(("zeta", "omega_n"), trained, strict=True)) if trained else {}
+    knobs: Any = [{**knob, "trained": marks.get(knob["id"])} for knob in KNOBS]
+    buttons: Any = presets(trained)
     return {
-        "knobs": [{**knob, "trained": marks.get(knob["id"])} for knob in KNOBS],
-        "presets": presets(trained),
+        "knobs": knobs,
+        "presets": buttons,
         "switches": switches,
         "transport": transport,
         "speeds": list(SPEEDS),

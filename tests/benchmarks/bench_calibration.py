@@ -56,7 +56,7 @@ def test_a_turn_against_the_plain_way(folder: Path, monkeypatch: pytest.MonkeyPa
     labels = np.tile(found.labels, len(found.cells))
 
     def ours() -> None:
-        controller.update({}, 1, 0.0)
+        controller.update({}, 1)
 
     def plain() -> None:
         """The same numbers, without pictures, by the functions that take one question each."""

@@ -85,6 +85,7 @@ def met(page: Any) -> list[bool]:
 def ticked(page: Any) -> int:
     """How many lessons the row of all shows as done."""
     page.get_by_role("link", name="Printable summary").wait_for()
+    page.get_by_role("button", name="Start this one again").wait_for()
     return page.get_by_role("button", name=re.compile("^✓ ")).count()
 
 

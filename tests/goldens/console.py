@@ -22,7 +22,7 @@ from knob_core.settings import Settings
 
 ACTIONS = 100
 PANELS = ("step", "bode", "poles", "reliability", "spring", "compare")
-COUNTERS = {"seq", "epoch", "turn", "pin_presses", "fit_presses", "pin_action", "server_ms", "runs", "view"}
+COUNTERS = {"seq", "epoch", "turn", "pin_presses", "runs", "view"}
 
 
 class _Visitor:
@@ -30,9 +30,9 @@ class _Visitor:
 
     def __init__(self, memory: str) -> None:
         self.console = ConsoleController(ConsoleState(settings=Settings(memory=memory)))
-        self.controls: dict[str, Any] = {"mount": "a", "memory": memory, "turn": 0, "pin_presses": 0}
-        self.view: dict[str, Any] = {"panel": "step", "fit_presses": 0}
-        self.sent = 0
+        self.controls: dict[str, Any] = {"memory": memory}
+        self.view: dict[str, Any] = {"panel": "step"}
+        self.sent = self.frames = 0
 
     def show(self, stream: ShownStream) -> None:
         self.console.state.change_stream()
@@ -40,16 +40,20 @@ class _Visitor:
         self.controls |= {"live": False, "playing": False}
 
     def send(self, controls: dict[str, Any], view: dict[str, Any]) -> dict[str, Any]:
-        """One request and its update; presses are counted, and a turn of the knobs begins anew each time."""
+        """One request and its update; a turn of the knobs begins anew each time."""
         state, self.sent = self.console.state, self.sent + 1
-        for changes, sent in ((controls, self.controls), (view, self.view)):
-            sent |= {name: sent[name] + 1 if name.endswith("_presses") else value for name, value in changes.items()}
-        self.controls["turn"] += "zeta" in controls
+        commands = [*controls.pop("commands", []), *([{"act": "begin"}] if "zeta" in controls else [])]
+        if (frames := controls.pop("frames", self.frames)) > self.frames:
+            commands.append({"act": "frames", "count": frames - self.frames})
+            self.frames = frames
+        pressed = view.pop("commands", [])
+        self.controls |= controls
+        self.view |= view
         request = {
-            "controls": {**self.controls, "seq": self.sent, "epoch": state.epoch},
-            "view": {**self.view, "seq": self.sent, "epoch": state.view_epoch},
+            "controls": {**self.controls, "seq": self.sent, "epoch": state.epoch, "commands": commands},
+            "view": {**self.view, "seq": self.sent, "epoch": state.view_epoch, "commands": pressed},
         }
-        update = self.console.update(request, self.sent, 0.0)
+        update = self.console.update(request, self.sent)
         values = update["controls"]["values"]  # the browser obeys them where Python moved the knobs
         self.controls |= {name: values[name] for name in ("zeta", "omega_n", "on", "memory", "mode", "live")}
         self.view["temperature"] = state.settings.temperature
@@ -65,7 +69,6 @@ def _actions(rng: np.random.Generator, memories: list[str], number: int) -> tupl
     knobs = {"zeta": float(np.exp(rng.uniform(-3.5, 1.3))), "omega_n": float(np.exp(rng.uniform(-4.5, 1.3)))}
     goals = {"delay": float(rng.uniform(0, 5)), "accuracy": float(rng.uniform(50, 100))}
     pin = {
-        "number": number + 1,
         "act": pick(("draw", "rename", "turn", "remove")),
         "pin": int(rng.integers(3)),
         "to": f"p{number}",
@@ -78,11 +81,11 @@ def _actions(rng: np.random.Generator, memories: list[str], number: int) -> tupl
         (0.05, lambda: ({"on": pick((True, True, True, False))}, {})),
         (0.06, lambda: ({}, {"unit": pick(UNITS), "frame_rate": pick((5.0, 25.0))})),
         (0.05, lambda: ({}, {"temperature": float(rng.uniform(0.5, 2))})),
-        (0.02, lambda: ({}, {"fit_presses": 1})),
+        (0.02, lambda: ({}, {"commands": [{"act": "fit"}]})),
         (0.05, lambda: ({}, {"goals": pick((goals, {}))})),
-        (0.06, lambda: ({"pin_presses": 1}, {})),
-        (0.05, lambda: ({}, {"pin_action": pin, "sort": pick(("", "flips", "-right"))})),
-        (0.07, lambda: ({"live": bool(rng.integers(4)), "playing": True, "frames_requested": 10 * number}, {})),
+        (0.06, lambda: ({"commands": [{"act": "pin"}]}, {})),
+        (0.05, lambda: ({}, {"commands": [pin], "sort": pick(("", "flips", "-right"))})),
+        (0.07, lambda: ({"live": bool(rng.integers(4)), "playing": True, "frames": 10 * number}, {})),
     ]  # fmt: skip
     shares = np.array([share for share, _ in choices])
     return choices[rng.choice(len(choices), p=shares / shares.sum())][1]()

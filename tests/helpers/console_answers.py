@@ -13,7 +13,12 @@ def answer(state: ConsoleState, stream: ShownStream) -> dict[str, Any]:
     """The DisplayUpdate of a state and a stream."""
     controller = ConsoleController(state)
     controller.show(stream, 0)
-    return controller.update({}, 1, 0.0)["display"]
+    return controller.update({}, 1)["display"]
+
+
+def frames(count: int) -> list[dict[str, Any]]:
+    """The command that runs frames of live mode."""
+    return [{"act": "frames", "count": count}]
 
 
 def readouts(display: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -98,7 +98,7 @@ class Visitor:
     def turn(self, zeta: float, component: str = "knob_console") -> str:
         """A message of a knob that is held."""
         self._seq += 1
-        controls = {"epoch": 0, "mount": "a", "seq": self._seq, "zeta": zeta, "omega_n": 0.4, "released": False}
+        controls = {"epoch": 0, "seq": self._seq, "zeta": zeta, "omega_n": 0.4, "released": False}
         return json.dumps({"token": self.tokens[component], "controls": controls})
 
     async def drag(self, line: ClientConnection, count: int, pause: float = 0.0) -> list[float]:

@@ -13,7 +13,7 @@ function makeTable() {
   const box = fakeDocument();
   acts = [];
   const table = new CompareTable(box, 16, {
-    actOnPin: (act, pin, to) => acts.push([act, pin, to]),
+    order: ({ act, pin = -1, to }) => acts.push([act, pin, to]),
     changeView: () => {},
   });
   const show = (/** @type {[string, number][]} */ rows, refused = "") =>

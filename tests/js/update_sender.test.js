@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { PATIENCE_MS, sendingGap, STALE_MS, UpdateSender } from "../../app/static/knobs/update_sender.js";
+import { PATIENCE_MS, STALE_MS, UpdateSender } from "../../app/static/knobs/update_sender.js";
 
 /** @import { Controls } from "../../app/static/messages.js" */
 
@@ -20,11 +20,18 @@ const pass = (ms) => {
   mock.timers.tick(ms);
 };
 
+/** @type {string[]} way and command */
+let orders = [];
+
 /** A sender whose messages are kept in `sent`. */
-function makeSender() {
+function makeSender(alone = false) {
   const values = /** @type {Controls} */ ({ seq: 0, zeta: 0.7 });
-  const keep = (/** @type {string} */ way, /** @type {Controls} */ v) => sent.push([way, v.seq, Number(v.zeta)]);
+  const keep = (/** @type {string} */ way, /** @type {Controls} */ v) => {
+    for (const { act, count = 1 } of v.commands ?? []) orders.push(`${way} ${act} ${count}`);
+    return sent.push([way, v.seq, Number(v.zeta)]);
+  };
   const sender = new UpdateSender(values, {
+    alone,
     overSocket: (v) => socketOpen && keep("socket", v) > 0,
     throughStreamlit: (v) => keep("streamlit", v),
     isShown: () => shown,
@@ -43,17 +50,7 @@ beforeEach(() => {
   mock.restoreAll();
   mock.timers.enable({ apis: ["setTimeout"] });
   mock.method(performance, "now", () => now);
-  [now, sent, socketOpen, shown, marks] = [1000, [], true, true, []];
-});
-
-test("the gap: 0 when all is answered, about Python's time over the socket, more by Streamlit, 600 at most", () => {
-  assert.equal(sendingGap(0, 10, true), 0);
-  assert.equal(sendingGap(1, 10, true), 22);
-  assert.equal(sendingGap(1, 100, true), 124);
-  assert.equal(sendingGap(1, 10, false), 45);
-  assert.equal(sendingGap(1, 100, false), 150);
-  assert.equal(sendingGap(2, 10, true), 600);
-  assert.equal(sendingGap(1, 0, true), 600);
+  [now, sent, orders, socketOpen, shown, marks] = [1000, [], [], true, true, []];
 });
 
 test("a drag goes over the socket only, numbered from 1, the newest values when the answer has come", () => {
@@ -62,28 +59,29 @@ test("a drag goes over the socket only, numbered from 1, the newest values when 
   turn(0.9);
   turn(1.0);
   assert.deepEqual(sent, [["socket", 1, 0.8]]);
-  sender.acknowledge(1, 10);
+  sender.acknowledge(1);
   assert.deepEqual(sent, [
     ["socket", 1, 0.8],
     ["socket", 2, 1.0],
   ]);
-  sender.acknowledge(2, 10);
+  sender.acknowledge(2);
   pass(5000);
   assert.equal(sent.length, 2);
 });
 
-test("one message leaves ahead of the answer when Python's time is known, and not before the gap is over", () => {
+test("one message leaves ahead of the answer", () => {
   const { sender, turn } = makeSender();
   turn(0.8);
-  sender.acknowledge(1, 40); // gap: 1.2 x 40 + 4 = 52 ms
+  sender.acknowledge(1);
+  pass(100);
   turn(0.9);
   turn(1.0);
-  pass(51);
+  pass(21);
   assert.equal(sent.length, 2);
   pass(1);
   assert.deepEqual(sent[2], ["socket", 3, 1.0]);
   turn(1.1);
-  pass(52);
+  pass(100);
   assert.equal(sent.length, 3, "two are on their way: the next one waits for an answer");
 });
 
@@ -101,51 +99,64 @@ test("that a knob was released is not forgotten while its values wait", () => {
   turn(0.8);
   turn(0.9, true);
   turn(0.9);
-  sender.acknowledge(1, 10);
+  sender.acknowledge(1);
   assert.deepEqual(sent.slice(1), [
     ["socket", 2, 0.9],
     ["streamlit", 2, 0.9],
   ]);
 });
 
-test("without a socket everything goes through Streamlit", () => {
+test("controls without a socket send everything through Streamlit, one message at a time", () => {
   socketOpen = false;
-  const { turn } = makeSender();
+  const { sender, turn } = makeSender(true);
   turn(0.8);
+  turn(0.9);
+  pass(100);
   assert.deepEqual(sent, [["streamlit", 1, 0.8]]);
+  sender.acknowledge(1);
+  assert.deepEqual(sent[1], ["streamlit", 2, 0.9]);
 });
 
-test("values that the socket does not answer are sent again through Streamlit", () => {
-  const { turn } = makeSender();
+test("where the socket takes nothing, a knob acts when it is released", () => {
+  socketOpen = false;
+  const { sender, turn } = makeSender();
+  sender.order({ act: "begin" });
   turn(0.8);
-  pass(PATIENCE_MS - 1);
-  assert.equal(sent.length, 1);
-  pass(1);
-  assert.deepEqual(sent[1], ["streamlit", 1, 0.8]);
+  pass(STALE_MS);
+  assert.deepEqual([sent, marks], [[], [true]]);
+  turn(0.9, true);
+  pass(PATIENCE_MS);
+  assert.deepEqual([sent.map(([way, , zeta]) => [way, zeta]), orders], [[["streamlit", 0.9]], ["streamlit begin 1"]]);
 });
 
-test("an answer in time calls that off; a closed socket does it at once", () => {
+test("a command goes one way, once", () => {
+  const { sender, turn } = makeSender();
+  sender.order({ act: "pin" });
+  turn(0.8, true);
+  sender.acknowledge(1);
+  turn(0.9, true);
+  assert.deepEqual(orders, ["socket pin 1"]);
+});
+
+test("frames that wait are asked for together", () => {
   const { sender, turn } = makeSender();
   turn(0.8);
-  sender.acknowledge(1, 10);
-  pass(5000);
-  assert.equal(sent.length, 1);
-  turn(0.9);
-  sender.connectionLost();
-  assert.deepEqual(sent[2], ["streamlit", 2, 0.9]);
-  sender.acknowledge(2, 10);
-  sender.connectionLost();
-  assert.equal(sent.length, 3, "nothing is waited for");
+  for (let i = 0; i < 3; i++) {
+    sender.order({ act: "frames", count: 1 });
+    sender.push(false);
+  }
+  sender.acknowledge(1);
+  assert.deepEqual(orders, ["socket frames 3"]);
 });
 
 test("an older answer does not count as the newest one's", () => {
   const { sender, turn } = makeSender();
   turn(0.8);
-  sender.acknowledge(1, 10);
+  sender.acknowledge(1);
   turn(0.9);
-  sender.acknowledge(1, 10);
+  sender.acknowledge(1);
   assert.equal(sender.awaited, 2);
-  sender.acknowledge(2, 10);
+  sender.acknowledge(2);
   assert.equal(sender.awaited, 0);
 });
 
@@ -163,7 +174,7 @@ test("what is shown is marked as stale when no answer comes, until one does", ()
   assert.deepEqual(marks, []);
   pass(1);
   assert.deepEqual(marks, [true]);
-  sender.acknowledge(1, 10);
+  sender.acknowledge(1);
   assert.deepEqual(marks, [true, false]);
   pass(2 * STALE_MS);
   assert.deepEqual(marks, [true, false]); // nothing is awaited
@@ -174,7 +185,7 @@ test("answers that keep coming during a drag are not stale", () => {
   for (let i = 1; i <= 5; i++) {
     turn(1 + i / 10);
     pass(STALE_MS / 2);
-    sender.acknowledge(i, 10);
+    sender.acknowledge(i);
   }
   assert.deepEqual(marks, []);
 });
@@ -195,8 +206,8 @@ test("what a new session shows of other values is stale at once, until they are 
   sender.startSession(0, true);
   assert.deepEqual(marks, []);
   sender.startSession(0, false);
-  sender.acknowledge(0, 10);
+  sender.acknowledge(0);
   assert.deepEqual(marks, [true]);
-  sender.acknowledge(sender.values.seq, 10);
+  sender.acknowledge(sender.values.seq);
   assert.deepEqual(marks, [true, false]);
 });

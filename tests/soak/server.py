@@ -56,7 +56,7 @@ class Notes:
 
 async def turned(visitor: Visitor, component: str, zeta: float, omega_n: float) -> dict[str, Any]:
     """The answer to a dial that was turned and released."""
-    controls = {"epoch": 0, "mount": "soak", "seq": 1, "zeta": zeta, "omega_n": omega_n, "released": True}
+    controls = {"epoch": 0, "seq": 1, "zeta": zeta, "omega_n": omega_n, "released": True}
     line = await visitor.line()
     for seq in (1, 2):  # the first answer tells the epoch
         controls["seq"] = seq

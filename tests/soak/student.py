@@ -61,7 +61,7 @@ class Student(PageVisitor):
         for move in range(1, MOVES + 1):
             self.seq += 1
             values = {**values, name: start + (target - start) * move / MOVES}
-            state = {"epoch": data["epoch"], "mount": "a", "seq": self.seq, "released": move == MOVES, **values}
+            state = {"epoch": data["epoch"], "seq": self.seq, "released": move == MOVES, **values}
             self.set_component(id, {"controls": state})
             began = time.monotonic()
             await self.rerun(fragment)

@@ -2,14 +2,14 @@
 // turned to or removed in its row.
 import { addButton, addElement, focusedBeside, keepChildren, setIfChanged } from "../page/dom.js";
 
-/** @import { CompareRow, CompareUpdate, PinAction, ViewRequest } from "../messages.js" */
+/** @import { CompareRow, Command, CompareUpdate, ViewRequest } from "../messages.js" */
 
 const SETTING = "memory, mode";
 
 /**
  * What the table needs of the display.
  * @typedef {object} CompareHost
- * @property {(act: PinAction["act"], pin: number, to?: string) => void} actOnPin
+ * @property {(command: Command) => void} order
  * @property {(change: Partial<ViewRequest>) => void} changeView
  */
 
@@ -129,7 +129,7 @@ export class CompareTable {
    */
   addPin(cell, id) {
     const { host } = this;
-    addButton(cell, "┄", "", () => host.actOnPin("draw", id));
+    addButton(cell, "┄", "", () => host.order({ act: "draw", pin: id }));
     const field = addElement("input", "", cell);
     field.maxLength = this.longest;
     field.title = "Another name for this setting";
@@ -137,13 +137,13 @@ export class CompareTable {
       const name = field.getAttribute("data-name") ?? "";
       const to = field.value.trim();
       field.value = name; // until Python has taken the other one
-      if (to && to !== name) host.actOnPin("rename", id, to);
+      if (to && to !== name) host.order({ act: "rename", pin: id, to });
     };
     field.onkeydown = (event) => {
       if (event.key === "Enter") field.blur();
     };
-    addButton(cell, "⟲", "", () => host.actOnPin("turn", id));
-    addButton(cell, "✕", "", () => host.actOnPin("remove", id));
+    addButton(cell, "⟲", "", () => host.order({ act: "turn", pin: id }));
+    addButton(cell, "✕", "", () => host.order({ act: "remove", pin: id }));
   }
 
   /**

@@ -15,7 +15,7 @@ import { SidePanels, isWide } from "./side_panels.js";
 import { TimeZoom } from "./time_zoom.js";
 
 /** @import { Common, DisplayMessage, MountArguments, Palette, Part, PartHost } from "../messages.js" */
-/** @import { PinAction, Request, StreamBackground, ViewRequest } from "../messages.js" */
+/** @import { Command, Request, StreamBackground, ViewRequest } from "../messages.js" */
 /** @import { Figure } from "../plot/figure_types.js" */
 
 const HTML = `
@@ -130,13 +130,14 @@ class Display {
   }
 
   /**
-   * The visitor has chosen another panel, unit or frame rate.
+   * The visitor has chosen another panel, unit or frame rate, or orders something.
    * @param {Partial<ViewRequest>} change
+   * @param {Command[]} commands
    */
-  changeView(change) {
+  changeView(change, commands = []) {
     Object.assign(this.view, change, { seq: this.view.seq + 1 });
-    this.send({ view: { ...this.view } });
-    this.setState("view", { ...this.view });
+    const sent = this.send({ view: { ...this.view, commands } });
+    this.setState("view", { ...this.view, commands: sent ? [] : commands });
     this.watchView();
   }
 
@@ -173,13 +174,11 @@ class Display {
   }
 
   /**
-   * Something was done to a pin in the table.
-   * @param {PinAction["act"]} act
-   * @param {number} pin  its id
-   * @param {string} [to]  its new name
+   * A button was pressed: the temperature is to be fitted, or something done to a pin in the table.
+   * @param {Command} command
    */
-  actOnPin(act, pin, to = "") {
-    this.changeView({ pin_action: { number: this.view.pin_action.number + 1, act, pin, to } });
+  order(command) {
+    this.changeView({}, [command]);
   }
 
   /** @param {string} panel */
@@ -193,8 +192,7 @@ class Display {
     const { session = "" } = message;
     if (session !== this.session) {
       this.session = session; // the server was started again, and knows the view of the link only
-      const { epoch, fit_presses, pin_action } = message.view; // or the last press would count once more
-      this.changeView({ epoch, fit_presses, pin_action });
+      this.changeView({ epoch: message.view.epoch });
     } else if (message.view.epoch !== this.view.epoch) this.view = { ...message.view };
     this.watchView();
     this.redraw.request();

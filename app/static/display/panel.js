@@ -112,7 +112,7 @@ export class Panel {
     label.title = "The answer is softmax(z / temperature): above 1 more modest, below 1 surer; no answer changes";
     const field = this.addNumberField(label, "temperature", limits);
     const help = "Find the temperature with the best likelihood over this stream's labels";
-    addButton(group, "fit", help, () => this.host.changeView({ fit_presses: this.host.view.fit_presses + 1 }));
+    addButton(group, "fit", help, () => this.host.order({ act: "fit" }));
     return { group, field };
   }
 

@@ -5,7 +5,7 @@ import { find, focusedBeside } from "../page/dom.js";
 import { KnobFace } from "./knob_face.js";
 import { dragFraction, keyFraction, KnobScale, roundValue, wheelFraction } from "./knob_scale.js";
 
-/** @import { KnobSpec } from "../messages.js" */
+/** @import { Controls, KnobSpec } from "../messages.js" */
 
 const WHEEL_END_MS = 250; // a turn by the wheel ends when it has not rolled for this long
 
@@ -212,4 +212,18 @@ export class Knob {
       this.paint();
     };
   }
+}
+
+/**
+ * Write a knob's value. A turn switches Knob on; a click on a dial, which turns nothing, does not.
+ * @param {Controls} values
+ * @param {string} id  of the knob
+ * @param {number} value
+ * @param {Exclude<Phase, "refused">} phase
+ */
+export function writeTurn(values, id, value, phase) {
+  values.released = phase !== "start" && phase !== "move";
+  if (phase === "start") return;
+  if (phase !== "end" || values[id] !== value) values.on = true;
+  values[id] = value;
 }

@@ -1,7 +1,7 @@
 // Live mode: play and pause, leave, frames per second, and the button that pins a setting to compare with.
 import { addButton, addElement, find, setIfChanged } from "../page/dom.js";
 
-/** @import { Controls, ControlsConstants, ControlsUpdate } from "../messages.js" */
+/** @import { Command, Controls, ControlsConstants, ControlsUpdate } from "../messages.js" */
 
 const DEFAULT_SPEED = 10; // frames/s
 
@@ -11,7 +11,7 @@ export class Playback {
    * @param {Element} box  of the controls
    * @param {ControlsConstants} spec
    * @param {Controls} values  changed here
-   * @param {(settled: boolean) => void} onChange  `settled` is false for one more frame of a running stream
+   * @param {(settled: boolean, command?: Command) => void} onChange  `settled` is false for one more frame
    */
   constructor(box, { help, speeds }, values, onChange) {
     const row = find(box, ".transport", HTMLElement);
@@ -30,13 +30,13 @@ export class Playback {
     for (const speed of speeds) select.add(new Option(`${speed} fps`, String(speed)));
     select.value = String(values.speed ?? DEFAULT_SPEED);
     select.onchange = () => this.change({ speed: Number(select.value) });
-    this.pin = addButton(row, "", "", () => this.change({ pin_presses: values.pin_presses + 1 }));
+    this.pin = addButton(row, "", "", () => onChange(true, { act: "pin" }));
   }
 
   /** @param {Partial<Controls>} change */
   change(change) {
     Object.assign(this.values, change);
-    if (!("pin_presses" in change)) this.restartTimer();
+    this.restartTimer();
     this.onChange(true);
   }
 
@@ -47,10 +47,7 @@ export class Playback {
     this.timer = setInterval(
       () => {
         if (!this.box.isConnected) clearInterval(this.timer);
-        else if (!document.hidden) {
-          this.values.frames_requested += 1;
-          this.onChange(false);
-        }
+        else if (!document.hidden) this.onChange(false, { act: "frames", count: 1 });
       },
       1000 / (this.values.speed || DEFAULT_SPEED),
     );

@@ -19,7 +19,6 @@ export class KnobSocket {
     this.token = token;
     /** @type {(update: Update) => void} */
     this.onUpdate = () => {};
-    this.onLost = () => {};
     /** @type {(refused: boolean) => void} */
     this.onForgotten = () => {};
     this.attempted = 0;
@@ -41,7 +40,6 @@ export class KnobSocket {
     };
     socket.onmessage = (event) => this.onUpdate(JSON.parse(event.data));
     socket.onclose = ({ code }) => {
-      this.onLost();
       if (code === REFUSED && this.wanted) this.onForgotten(true);
       else if (GONE.includes(code) && this.wasOpen) this.retry(socket);
     };
@@ -117,13 +115,12 @@ async function isUp(address) {
  * @param {Endpoint} endpoint
  * @param {string} base  address of app/static/
  * @param {(update: Update) => void} onUpdate
- * @param {() => void} onLost
  * @param {(refused: boolean) => void} onForgotten  the server does not know this session (and says so, after a while),
  *   or was gone and may not
  */
-export function openSocket({ path, token }, base, onUpdate, onLost, onForgotten) {
+export function openSocket({ path, token }, base, onUpdate, onForgotten) {
   const sockets = (globalThis.__knobSockets ??= new Map()); // by token; global, so that browser tests can see it
   const socket = sockets.get(token) ?? new KnobSocket(socketAddress(base, path, location.href), token);
   sockets.set(token, socket);
-  return Object.assign(socket, { onUpdate, onLost, onForgotten });
+  return Object.assign(socket, { onUpdate, onForgotten });
 }

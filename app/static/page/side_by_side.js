@@ -82,7 +82,6 @@ class Pair {
       (newer) => {
         if (this.host.isConnected) this.show(newer);
       },
-      () => this.places.forEach((place) => place._part?.connectionLost?.()),
       (refused) => {
         if (refused || canRerun()) this.askForSession();
       },

@@ -24,7 +24,7 @@ from knob_core.library import film_strips
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTROLS = {
-    "epoch": 0, "seq": 1, "turn": 1, "zeta": 0.3, "omega_n": 1.5,
+    "epoch": 0, "seq": 1, "zeta": 0.3, "omega_n": 1.5,
     "on": True, "memory": True, "mode": "continuous", "released": True,
 }  # fmt: skip
 
@@ -129,12 +129,12 @@ def test_switches_pin_and_live(assets: Path) -> None:
     assert console(at).settings.mode == "reset"
     turn(at, seq=3, on=False)
     assert not console(at).settings.on and at.query_params["on"] == "0"
-    turn(at, seq=4, pin_presses=1)
+    turn(at, seq=4, commands=[{"act": "pin"}])
     assert len(console(at).pins) == 1
-    turn(at, seq=5, live=True, playing=True, frames_requested=0)
-    turn(at, seq=6, live=True, playing=True, frames_requested=25, speed=40)
+    turn(at, seq=5, live=True, playing=True)
+    turn(at, seq=6, live=True, playing=True, commands=[{"act": "frames", "count": 25}], speed=40)
     assert console(at).live.t == 25 and console(at).speed == 40
-    turn(at, seq=7, live=True, playing=True, frames_requested=40, zeta=2.0)
+    turn(at, seq=7, live=True, playing=True, commands=[{"act": "frames", "count": 15}], zeta=2.0)
     assert console(at).live.t == 40 and console(at).live.spans(120) == [(25, 25)]
     turn(at, seq=8, live=False)
     assert console(at).live is None

@@ -60,7 +60,7 @@ def message(chosen: Selection, s: Settings, numbers: BeforeAndNow | None = None,
     shown = predictions.load(chosen)
     controller = CalibrationController(ConsoleState(settings=s, turn=turn), numbers or BeforeAndNow())
     controller.show(chosen, shown, comparison.alternatives(chosen, shown), "", 0)
-    return controller.update({}, 1, 0.0)["sheet"]
+    return controller.update({}, 1)["sheet"]
 
 
 def card(said: dict[str, Any], id: str) -> str:
@@ -406,8 +406,8 @@ def test_the_page_follows_the_knobs_and_keeps_them_in_the_link() -> None:
     at.run()
     assert not at.exception and not at.warning
     assert len(at.get("bidi_component")) == 1
-    controls = {"zeta": 1.5, "omega_n": 2.0, "epoch": 0, "seq": 1, "turn": 1, "released": True, "on": True}
-    at.session_state["calibration_component"] = {"controls": {**controls, "pin_presses": 7}}
+    controls = {"zeta": 1.5, "omega_n": 2.0, "epoch": 0, "seq": 1, "released": True, "on": True}
+    at.session_state["calibration_component"] = {"controls": {**controls, "commands": [{"act": "begin"}]}}
     at.run()
     state = at.session_state["console_state"]
     assert (state.settings.zeta, state.settings.omega_n) == (1.5, 2.0)

@@ -18,7 +18,6 @@ from knob_core.settings import Settings
 CONTROLS = {
     "epoch": 0,
     "seq": 1,
-    "turn": 1,
     "zeta": 0.3,
     "omega_n": 1.5,
     "on": True,
@@ -45,7 +44,7 @@ def test_a_message_moves_the_knobs() -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from([*CONTROLS, "playing", "live", "frames_requested", "pin_presses", "speed", "released"]),
+        st.sampled_from([*CONTROLS, "playing", "live", "commands", "speed", "released"]),
         anything,
     )
 )
@@ -83,58 +82,59 @@ def test_before_is_what_it_was_when_the_turn_began() -> None:
     state = ConsoleState()
     state.record(measures(10), "a")
     for seq, flips in ((1, 8.0), (2, 6.0), (3, 4.0)):
-        state.apply_controls({**CONTROLS, "seq": seq, "turn": 1})
+        state.apply_controls({**CONTROLS, "seq": seq, "commands": [{"act": "begin"}] if seq == 1 else []})
         state.record(measures(flips), "a")
     assert state.before is not None and state.before.flips == 10
-    state.apply_controls({**CONTROLS, "seq": 4, "turn": 2})
+    state.apply_controls({**CONTROLS, "seq": 4, "commands": [{"act": "begin"}]})
     assert state.before.flips == 4
 
 
 def test_a_press_pins_the_setting_and_another_at_the_same_setting_unpins_it() -> None:
     state = ConsoleState()
-    state.apply_controls({**CONTROLS, "pin_presses": 1})
+    pressed = {**CONTROLS, "commands": [{"act": "pin"}]}
+    state.apply_controls(pressed)
     assert [pin.settings for pin in state.pins] == [state.settings]
-    state.apply_controls({**CONTROLS, "pin_presses": 1, "zeta": 1.0})
+    state.apply_controls(pressed)  # Streamlit reports it again with every run
+    state.apply_controls({**CONTROLS, "seq": 2, "zeta": 1.0})
     assert state.pins.shown is not None and state.pins.shown.settings.zeta == 0.3
-    state.apply_controls({**CONTROLS, "pin_presses": 2, "zeta": 1.0})
+    state.apply_controls({**pressed, "seq": 3, "zeta": 1.0})
     assert [pin.name for pin in state.pins] == ["A", "B"] and state.pins.drawn == "B"
-    state.apply_controls({**CONTROLS, "pin_presses": 3, "zeta": 1.0})
+    state.apply_controls({**pressed, "seq": 4, "zeta": 1.0})
     assert [pin.name for pin in state.pins] == ["A"] and state.pins.drawn == ""
 
 
 def test_an_action_on_a_pin_is_taken_once_and_turns_the_knobs() -> None:
     state = ConsoleState(settings=Settings(goals=Goals(delay=3.0), frame_rate=25.0))
     state.pins = Pins().press(Settings(zeta=2.0, memory="plain"))
-    view = {**state.view_taken(), "pin_action": {"number": 1, "act": "draw", "pin": 0, "to": ""}}
+    view = {**state.view_taken(), "seq": 1, "commands": [{"act": "draw", "pin": 0}]}
     state.apply_view(view)
     assert state.pins.drawn == ""
     state.apply_view(view)  # Streamlit reports it again with every run
     assert state.pins.drawn == ""
     epoch = state.epoch
-    state.apply_view({**view, "pin_action": {"number": 2, "act": "turn", "pin": 0, "to": ""}})
+    state.apply_view({**view, "seq": 2, "commands": [{"act": "turn", "pin": 0}]})
     assert state.settings.zeta == 2.0 and state.settings.memory == "plain" and state.epoch == epoch + 1
     assert state.settings.goals == Goals(delay=3.0) and state.settings.frame_rate == 25.0  # they are the visitor's
-    for action in (
-        None,
-        7,
-        {},
-        {"number": "x"},
-        {"number": 9, "act": "turn", "pin": [0]},
-        {"number": 10, "act": {}},
-    ):
-        state.apply_view({**state.view_taken(), "pin_action": action})
+    odd: list[Any] = [None, 7, {}, [None], [7], [{}], [{"act": "turn", "pin": [0]}], [{"act": {}, "pin": 0}]]
+    for seq, commands in enumerate(odd, 3):
+        state.apply_view({**state.view_taken(), "seq": seq, "commands": commands})
     assert len(state.pins) == 1 and state.settings.zeta == 2.0
 
 
 def test_play_pause_and_leave() -> None:
     state = ConsoleState()
-    state.apply_controls({**CONTROLS, "live": True, "playing": True, "frames_requested": 3})
-    assert state.live is not None and state.live.due == 0  # the clock starts where it is
-    state.apply_controls({**CONTROLS, "live": True, "playing": True, "frames_requested": 10})
+
+    def ask(seq: int, frames: int, playing: bool = True) -> None:
+        frame = {"act": "frames", "count": frames}
+        state.apply_controls({**CONTROLS, "seq": seq, "live": True, "playing": playing, "commands": [frame]})
+
+    ask(1, 3)
+    assert state.live is not None and state.live.due == 0  # it starts now
+    ask(2, 7)
     assert state.live.due == 7
-    state.apply_controls({**CONTROLS, "live": True, "playing": False, "frames_requested": 10**6})
+    ask(3, 10**6, playing=False)
     assert not state.live.playing and state.live.due == state.live.MOST_AT_ONCE
-    state.apply_controls({**CONTROLS, "live": False})
+    state.apply_controls({**CONTROLS, "seq": 4, "live": False})
     assert state.live is None
 
 
@@ -164,4 +164,4 @@ def test_controls_that_are_mounted_anew_are_not_held() -> None:
     state.apply_controls({**CONTROLS, "released": False})
     assert not state.released
     state.apply_controls(None)
-    assert state.released and state.seq == 0
+    assert state.released and state.seq == 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from console_answers import answer, readouts
+from console_answers import answer, frames, readouts
 from quick import slow_but
 
 from app.console import display, panels
@@ -157,7 +157,9 @@ def test_now_before_and_without_knob_stand_together(stream: ShownStream) -> None
     state = ConsoleState(settings=Settings(zeta=0.1, omega_n=2.0))
     answer(state, stream)
     began = state.now
-    state.apply_controls({"epoch": 0, "seq": 1, "turn": 1, "zeta": 1.5, "omega_n": 0.1, "on": True, "memory": True})
+    state.apply_controls(
+        {"epoch": 0, "seq": 1, "commands": [{"act": "begin"}], "zeta": 1.5, "omega_n": 0.1, "on": True, "memory": True}
+    )
     card = answer(state, stream)["readouts"][0]
     assert began is not None and state.now is not None
     assert card["now"] == f"{state.now.flips:.1f}"
@@ -169,9 +171,9 @@ def test_now_before_and_without_knob_stand_together(stream: ShownStream) -> None
 
 def test_live_frames_appear_as_they_come(stream: ShownStream) -> None:
     state = ConsoleState()
-    controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True}
-    state.apply_controls({**controls, "frames_requested": 0})
-    state.apply_controls({**controls, "frames_requested": 30})
+    controls = {"epoch": 0, "seq": 1, "live": True, "playing": True}
+    state.apply_controls(controls)
+    state.apply_controls({**controls, "seq": 2, "commands": frames(30)})
     message = answer(state, stream)
     gate = trace(message, "gate")
     assert np.isfinite(gate[:30]).all() and np.isnan(gate[30:]).all()
@@ -203,9 +205,9 @@ def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStrea
     """The ghost's, and A's: on the first frames all are easy."""
     pin, played = Settings(zeta=2.0, omega_n=0.1), 40
     state = ConsoleState(pins=Pins().press(pin))
-    controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True, "frames_requested": 0}
+    controls = {"epoch": 0, "seq": 1, "live": True, "playing": True}
     state.apply_controls(controls)
-    state.apply_controls({**controls, "seq": 2, "frames_requested": played})
+    state.apply_controls({**controls, "seq": 2, "commands": frames(played)})
     message = answer(state, stream)
     first = cut(stream.branches, 0, played)
     for title, settings in (("without Knob", Settings(on=False)), ("A", pin)):
@@ -219,15 +221,15 @@ def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStrea
 def test_while_too_few_frames_have_arrived_to_measure_every_number_is_a_dash(stream: ShownStream) -> None:
     console = ConsoleController(ConsoleState(settings=Settings(goals=Goals(delay=3.0, accuracy=0.9))))
     console.show(stream, 0)
-    console.update({}, 1, 0.0)
+    console.update({}, 1)
     live = {"epoch": 0, "seq": 1, "live": True, "playing": True}
-    for frames in range(4):
-        controls = {**live, "seq": 1 + frames, "frames_requested": frames}
-        told = readouts(console.update({"controls": controls}, 2, 0.0)["display"])
+    for arrived in range(4):
+        controls = {**live, "seq": 1 + arrived, "commands": frames(1)}
+        told = readouts(console.update({"controls": controls}, 2)["display"])
         card = told["accuracy"]
-        assert ({card["now"], *dict(card["rest"]).values()} == {"–"}) == (frames < 3)
-        assert ("nothing measured yet" in card["goal"]["words"]) == (frames < 3)
-        assert (told["lag"]["beside"] == "") == (frames < 3)
+        assert ({card["now"], *dict(card["rest"]).values()} == {"–"}) == (arrived < 3)
+        assert ("nothing measured yet" in card["goal"]["words"]) == (arrived < 3)
+        assert (told["lag"]["beside"] == "") == (arrived < 3)
 
 
 def test_the_page_s_fields_have_the_limits_that_python_holds_them_to() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from console_answers import answer
+from console_answers import answer, frames
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,13 +65,13 @@ def test_a_pin_keeps_its_id_and_a_refused_name_its_reason() -> None:
     night = TWO.rename("A", "night")
     assert [pin.id for pin in night] == [0, 1] and night.remove("night").press(CALM).by_id(0) is not None
     state = ConsoleState(pins=TWO)
-    for number, (to, why) in enumerate((("Home", "“Home” cannot"), ("B", "another pin's name"), ("night", "")), 1):
-        action = {"number": number, "act": "rename", "pin": 0, "to": to}
-        state.apply_view({**state.view_taken(), "pin_action": action})
+    for seq, (to, why) in enumerate((("Home", "“Home” cannot"), ("B", "another pin's name"), ("night", "")), 1):
+        action = {"act": "rename", "pin": 0, "to": to}
+        state.apply_view({**state.view_taken(), "seq": seq, "commands": [action]})
         assert why in state.name_refused and bool(why) == bool(state.name_refused)
         assert [pin.name for pin in state.pins] == (["A", "B"] if why else ["night", "B"])
-    draw = {"number": 4, "act": "draw", "pin": 0, "to": ""}  # pressed before the new name was shown
-    state.apply_view({**state.view_taken(), "pin_action": draw})
+    draw = {"act": "draw", "pin": 0}  # pressed before the new name was shown
+    state.apply_view({**state.view_taken(), "seq": 4, "commands": [draw]})
     assert state.pins.drawn == "night"
 
 
@@ -115,10 +115,10 @@ def test_live_mode_compares_over_the_whole_stream(scenes: ShownStream) -> None:
     state = ConsoleState(view=View("compare"), pins=TWO)
     controller = ConsoleController(state)
     controller.show(scenes, 0)
-    whole = controller.update({}, 1, 0.0)["display"]["panel"]["compare"]
+    whole = controller.update({}, 1)["display"]["panel"]["compare"]
     live = {"epoch": 0, "seq": 1, "live": True, "playing": True}
-    controller.update({"controls": live}, 2, 0.0)
-    assert controller.update({"controls": {**live, "seq": 2, "frames_requested": 9}}, 3, 0.0)["display"]["panel"][
+    controller.update({"controls": live}, 2)
+    assert controller.update({"controls": {**live, "seq": 2, "commands": frames(9)}}, 3)["display"]["panel"][
         "compare"
     ] == whole  # fmt: skip
 
@@ -145,7 +145,7 @@ def test_a_turn_measures_the_pins_only_once(scenes: ShownStream, monkeypatch: py
     controller.show(scenes, 0)
     for seq in range(1, 6):
         controls = {"epoch": 0, "seq": seq, "zeta": 0.2 * seq, "omega_n": 0.4, "on": True}
-        controller.update({"controls": controls}, seq, 0.0)
+        controller.update({"controls": controls}, seq)
     pins = [pin.settings for pin in TWO]
     assert sorted(s.zeta for s in calls if s in pins) == [0.4, 2.0]
 
@@ -175,8 +175,8 @@ def test_both_pages_have_the_same_pins(scenes: ShownStream) -> None:
     console = ConsoleState(pins=TWO)
     own = ConsoleController(ConsoleState(), console)
     own.show(scenes, 0)
-    own.update({}, 1, 0.0)
+    own.update({}, 1)
     assert own.state.pins == TWO
-    action = {"number": 1, "act": "remove", "pin": 0, "to": ""}
-    own.update({"view": {**own.state.view_taken(), "pin_action": action}}, 2, 0.0)
+    command = {"act": "remove", "pin": 0}
+    own.update({"view": {**own.state.view_taken(), "seq": 1, "commands": [command]}}, 2)
     assert [pin.name for pin in console.pins] == ["B"]

@@ -6,6 +6,7 @@ import json
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
+from console_answers import frames as asked
 
 from app.console import display, protocol
 from app.console.console_controller import ConsoleController
@@ -16,6 +17,7 @@ from app.console.protocol import StreamBackground, Update
 from app.console.shown_stream import ShownStream
 from app.server.drag_endpoint import DragEndpoint
 from knob_core.settings import Settings
+from tools import message_types
 
 
 def check(value: Any, kind: Any, where: str) -> None:
@@ -55,7 +57,15 @@ def test_an_update_has_the_declared_fields(stream: ShownStream, panel: str, live
     state = ConsoleState(view=View(panel), pins=Pins().press(Settings(zeta=2.0)))
     if live:
         for frames in (0, 40):
-            state.apply_controls({"epoch": 0, "seq": 1, "live": True, "playing": True, "frames_requested": frames})
+            state.apply_controls(
+                {
+                    "epoch": 0,
+                    "seq": 1 + frames,
+                    "live": True,
+                    "playing": True,
+                    "commands": asked(frames),
+                }
+            )
     check(answered(state, stream), Update, "update")
 
 
@@ -73,6 +83,10 @@ def test_what_no_knob_changes_does_not_travel_with_an_update(stream: ShownStream
     for words in (*(r["help"] for r in fixed["readouts"]), *(p["help"] for p in fixed["panels"]), "nervous"):
         assert words not in sent
     assert len(json.dumps({**json.loads(sent), "display": None})) < 600  # the controls' part
+
+
+def test_the_page_has_the_same_types() -> None:
+    assert message_types.TARGET.read_text() == message_types.text(), "run python tools/message_types.py"
 
 
 def test_the_check_notices_a_field_too_many_and_one_too_few() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from console_answers import answer, readouts
+from console_answers import answer, frames, readouts
 
 from app.console import readouts as cards
 from app.console.console_controller import ConsoleController
@@ -67,10 +67,10 @@ def test_without_labels_the_panel_says_what_it_needs(scenes: ShownStream) -> Non
 
 def test_live_only_frames_that_have_arrived_count(scenes: ShownStream) -> None:
     state = ConsoleState(view=View("reliability"))
-    controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True, "frames_requested": 0}
+    controls = {"epoch": 0, "seq": 1, "live": True, "playing": True}
     state.apply_controls(controls)
     assert "needs labels" in answer(state, scenes)["panel"]["note"]
-    state.apply_controls({**controls, "seq": 2, "frames_requested": 30})
+    state.apply_controls({**controls, "seq": 2, "commands": frames(30)})
     assert answer(state, scenes)["panel"]["numbers"]
 
 
@@ -79,9 +79,9 @@ def test_a_fit_by_the_button_repairs_confidence_and_changes_no_answer(scenes: Sh
     stream = flatter(scenes, factor)
     console = ConsoleController(ConsoleState())
     console.show(stream, 0)
-    before = console.update({}, 1, 0.0)["display"]
+    before = console.update({}, 1)["display"]
     assert before["view"]["temperature"] == 1.0
-    told = console.update({"view": {"epoch": 0, "seq": 1, "fit_presses": 1}}, 2, 0.0)["display"]
+    told = console.update({"view": {"epoch": 0, "seq": 1, "commands": [{"act": "fit"}]}}, 2)["display"]
     settings = console.state.settings
     assert settings.temperature == fit_temperature(stream, Settings()) == told["view"]["temperature"]
     assert (settings.temperature > 1) == (factor > 1) and told["view"]["epoch"] == 1  # the browser takes it over
@@ -90,7 +90,7 @@ def test_a_fit_by_the_button_repairs_confidence_and_changes_no_answer(scenes: Sh
     labels = stream.branches.frame_labels.ravel()
     losses = [metrics.nll(r.probabilities.reshape(-1, 10), labels) for r in (plain, repaired)]
     assert losses[1] < losses[0]
-    again = console.update({"view": {"epoch": 1, "seq": 2, "fit_presses": 1}}, 3, 0.0)["display"]
+    again = console.update({"view": {"epoch": 1, "seq": 2}}, 3)["display"]
     assert again["view"] == {**told["view"], "seq": 2}  # no second fit
 
 
@@ -98,11 +98,11 @@ def test_a_typed_temperature_starts_a_new_previous_setting(stream: ShownStream) 
     controller = ConsoleController(ConsoleState())
     controller.show(stream, 0)
 
-    before = readouts(controller.update({}, 1, 0.0)["display"])["ece"]["now"]
+    before = readouts(controller.update({}, 1)["display"])["ece"]["now"]
     for seq, temperature in enumerate((2.0, 2.0, 4.0), 1):  # the same view again is no turn
         changed = temperature != controller.state.settings.temperature
         view = {"epoch": 0, "seq": seq, "temperature": temperature}
-        card = readouts(controller.update({"view": view}, seq, 0.0)["display"])["ece"]
+        card = readouts(controller.update({"view": view}, seq)["display"])["ece"]
         assert dict(card["rest"])["previous setting"] == before != card["now"]
         before = card["now"] if not changed else before
 

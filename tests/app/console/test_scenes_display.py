@@ -8,7 +8,7 @@ from dataclasses import replace
 import made_streams
 import numpy as np
 import pytest
-from console_answers import answer, readouts
+from console_answers import answer, frames, readouts
 
 from app.console.console_state import ConsoleState, View
 from app.console.panels import PANELS
@@ -72,9 +72,9 @@ def test_excess_flips_and_delay_are_knob_core_s(scenes: ShownStream, settings: S
 
 def test_live_measures_are_of_the_frames_that_have_arrived(scenes: ShownStream) -> None:
     state = ConsoleState()
-    controls = {"epoch": 0, "seq": 1, "turn": 0, "live": True, "playing": True, "frames_requested": 0}
+    controls = {"epoch": 0, "seq": 1, "live": True, "playing": True}
     state.apply_controls(controls)
-    state.apply_controls({**controls, "seq": 2, "frames_requested": 50})
+    state.apply_controls({**controls, "seq": 2, "commands": frames(50)})
     told = readouts(answer(state, scenes))
     part = made_streams.scenes(frames=120)
     first = replace(

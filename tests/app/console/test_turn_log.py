@@ -10,6 +10,7 @@ from typing import Any
 import change_branches
 import numpy as np
 import pytest
+from console_answers import frames
 
 from app.console import link, stream_sources
 from app.console.console_controller import ConsoleController
@@ -32,9 +33,9 @@ class Sender:
         self.controller.show(stream, 0)
         self.controls: dict[str, Any] = {"seq": 0, "zeta": 1.0, "omega_n": 0.4, "on": True, "released": True}
 
-    def __call__(self, **change: Any) -> None:
+    def __call__(self, run: int = 0, **change: Any) -> None:
         self.controls |= {**change, "epoch": self.controller.state.epoch, "seq": self.controls["seq"] + 1}
-        self.controller.update({"controls": dict(self.controls)}, 1, 0.0)
+        self.controller.update({"controls": {**self.controls, "commands": frames(run)}}, 1)
 
 
 def drag(send: Sender) -> None:
@@ -97,11 +98,12 @@ def test_a_live_run_is_replayed_turn_by_turn(named: ShownStream) -> None:
     send(live=True, playing=True)
     asked = 0
     for step, zeta in enumerate((1.0, 1.0, 0.3, 0.3, 2.0, 2.0, 2.0, 0.6)):
-        asked += 7 if step % 2 else 31  # in all more than a sweep of the screen
-        send(frames_requested=asked, zeta=zeta)
+        run = 7 if step % 2 else 31  # in all more than a sweep of the screen
+        asked += run
+        send(run, zeta=zeta)
     send(live=False, playing=False)
-    send(live=True, playing=True, frames_requested=asked)
-    send(frames_requested=asked + 20, zeta=1.1)
+    send(live=True, playing=True)
+    send(20, zeta=1.1)
     turns = read(log.csv_text().encode())
     assert [t.knob for t in turns] == ["start", "live", "zeta", "zeta", "zeta", "live", "live", "zeta"]
     assert asked > named.frames and turns[4].live is not None and turns[4].live[1] == asked

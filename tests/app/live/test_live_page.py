@@ -82,8 +82,8 @@ def scope_menu(at: AppTest) -> Any:
 
 
 def turn(own: LiveController) -> None:
-    controls = {"epoch": own.state.epoch, "mount": "a", "seq": own.state.seq + 1, "zeta": 0.3, "omega_n": 1.0}
-    own.update({"controls": controls}, 1, 0.0)
+    controls = {"epoch": own.state.epoch, "seq": own.state.seq + 1, "zeta": 0.3, "omega_n": 1.0}
+    own.update({"controls": controls}, 1)
 
 
 def test_knobs_of_one_stream_stay_with_one_stream_when_another_is_chosen(
@@ -116,10 +116,10 @@ def test_a_knob_that_is_held_while_its_stream_vanishes_turns_no_other(
     own: LiveController, service: MadeUpService
 ) -> None:
     own.turn_of(Scope(stream="cam1"))
-    held = {"epoch": own.state.epoch, "mount": "a", "seq": 1, "zeta": 0.3, "omega_n": 1.0, "released": False}
+    held = {"epoch": own.state.epoch, "seq": 1, "zeta": 0.3, "omega_n": 1.0, "released": False}
     del service.groups["cam1"]
     own.refresh()
-    own.update({"controls": held}, 1, 0.0)
+    own.update({"controls": held}, 1)
     assert not service.turned
 
 

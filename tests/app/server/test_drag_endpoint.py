@@ -18,12 +18,12 @@ from app.console.console_state import ConsoleState
 from app.server import drag_endpoint, streamlit_compat
 from knob_core.assets import ROOT
 
-CONTROLS = {"epoch": 0, "mount": "a", "seq": 1, "zeta": 0.3, "omega_n": 1.5, "released": False}
+CONTROLS = {"epoch": 0, "seq": 1, "zeta": 0.3, "omega_n": 1.5, "released": False}
 
 
 def opened() -> drag_endpoint.DragEndpoint:
     made = drag_endpoint.DragEndpoint()
-    made.reply = lambda request, answer, server_ms: {"request": dict(request)}
+    made.reply = lambda request, answer: {"request": dict(request)}
     return made
 
 
@@ -71,7 +71,7 @@ def test_answers_are_made_one_at_a_time() -> None:
     inside, most = 0, 0
     shared = drag_endpoint.DragEndpoint()
 
-    def reply(request: object, answer: int, server_ms: float) -> dict[str, Any]:
+    def reply(request: object, answer: int) -> dict[str, Any]:
         nonlocal inside, most
         inside += 1
         most = max(most, inside)
@@ -91,7 +91,7 @@ def test_answers_are_made_one_at_a_time() -> None:
 def test_what_is_not_finite_never_leaves() -> None:
     """JSON has no NaN: a page could not read it."""
     odd = drag_endpoint.DragEndpoint()
-    odd.reply = lambda request, answer, server_ms: {"value": float("nan")}
+    odd.reply = lambda request, answer: {"value": float("nan")}
     with pytest.raises(ValueError, match="JSON"):
         ask(token=odd.token)
 
@@ -101,8 +101,6 @@ def test_messages_with_an_outdated_sequence_number_are_ignored() -> None:
     state.apply_controls({**CONTROLS, "seq": 7, "zeta": 0.5})
     state.apply_controls({**CONTROLS, "seq": 3, "zeta": 2.0})
     assert (state.settings.zeta, state.seq) == (0.5, 7)
-    state.apply_controls({**CONTROLS, "mount": "b", "seq": 1, "zeta": 2.0})  # mounted anew, they count anew
-    assert (state.settings.zeta, state.seq) == (2.0, 1)
 
 
 @pytest.mark.parametrize("prefix, path", [("", "/knob-drag"), ("/tools/knob/", "/tools/knob/knob-drag")])
@@ -179,7 +177,7 @@ def test_an_unknown_token_closes_the_socket(says: dict[str, Any]) -> None:
 
 def test_an_answer_that_fails_closes_the_socket_and_its_token_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     taken = drag_endpoint.DragEndpoint()
-    taken.reply = lambda request, answer, server_ms: {"never": 1 / 0}
+    taken.reply = lambda request, answer: {"never": 1 / 0}
     page = Page({"token": taken.token, "controls": CONTROLS})
     meet(page, seconds=0.5)
     assert page.heard == [] and page.closed == drag_endpoint.REFUSED

@@ -104,7 +104,6 @@ def test_logits_appear_and_the_knobs_act_on_them():
     controls = {
         "epoch": at.session_state["own_controller"].state.epoch,
         "seq": 1,
-        "turn": 1,
         "zeta": 1.0,
         "omega_n": 2.5,
         "released": True,
@@ -345,9 +344,7 @@ def test_a_message_on_its_way_over_the_websocket_is_not_undone_by_a_rerun(monkey
     state, shared = at.session_state["own_controller"].state, at.session_state["console_state"]
     controls = {
         "epoch": state.epoch,
-        "mount": "a",
         "seq": 1,
-        "turn": 1,
         "zeta": 0.31,
         "omega_n": 1.7,
         "on": True,
