@@ -17,7 +17,7 @@ from knob_core.maps.frontier import RivalCurve, rival_curves
 from knob_core.settings import Settings
 from knob_core.tuning.streams import of_branches
 
-PLACES = 64  # on each axis
+PLACES = 33  # on each axis
 GRID = Grid(ZETA, OMEGA_N, PLACES)
 
 

@@ -207,13 +207,13 @@ def _cross_validated(
     streams: Streams, entries: Mapping[str, Callable[[Streams], Contender]], seed: int, say: Progress
 ) -> tuple[Streams, dict[str, Floats]]:
     """Everybody's probabilities on groups that they were not fitted on, and these streams in that order."""
-    halves, parts = streams.halves(seed), {name: [] for name in (OURS, OFF, *entries)}  # type: ignore[var-annotated]
-    for side, (known, unseen) in enumerate(halves):
+    folds, parts = streams.folds(2, seed), {name: [] for name in (OURS, OFF, *entries)}  # type: ignore[var-annotated]
+    for side, (known, unseen) in enumerate(folds):
         parts[OFF].append(metrics.softmax(unseen.held))
         for index, (name, fitted) in enumerate(entries.items()):
             say(0.9 * (side + index / len(entries)) / 2, f"cross-validating {name}")
             parts[name].append(fitted(known).probabilities(unseen))
-    return joined([unseen for _, unseen in halves]), {name: np.concatenate(p) for name, p in parts.items()}
+    return joined([unseen for _, unseen in folds]), {name: np.concatenate(p) for name, p in parts.items()}
 
 
 def _counts(streams: Streams, p: Floats) -> ChangeCounts:

@@ -7,7 +7,7 @@ single stream is cut into pieces.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from knob_core.memories.attentive import filled
 from knob_core.rivals.base import Floats
 from knob_core.wrap.probabilities import require_logits
 
+ENOUGH = 5000  # frames to measure a model's certainty on
 PIECES, SHORTEST = 8, 50  # of a single stream: how many at most, and their least frames
 
 
@@ -33,16 +34,23 @@ class Streams:
     labels: np.ndarray  # (R, T), -1 where unknown
     groups: np.ndarray  # (R,) whole numbers
     go_on: Callable[[], object] = lambda: None  # called before each NLL; what it raises ends a fit
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made the first time it is asked for under this key: rungs begin where lower ones end."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        return self.memo[key]
 
     def rows(self, chosen: np.ndarray) -> Streams:
         """Some of the streams."""
         return Streams(self.z[chosen], self.labels[chosen], self.groups[chosen], self.go_on)
 
-    def halves(self, seed: int) -> list[tuple[Streams, Streams]]:
-        """Twice (known, unseen): each half of the groups stands on either side once."""
+    def folds(self, number: int, seed: int) -> list[tuple[Streams, Streams]]:
+        """(known, unseen) so many times: every group is unseen once."""
         names = np.random.default_rng(seed).permutation(np.unique(self.groups))
-        known = np.isin(self.groups, names[::2])
-        return [(self.rows(known), self.rows(~known)), (self.rows(~known), self.rows(known))]
+        unseen = [np.isin(self.groups, names[fold::number]) for fold in range(number)]
+        return [(self.rows(~rows), self.rows(rows)) for rows in unseen]
 
     @cached_property
     def lost(self) -> np.ndarray:
@@ -56,8 +64,9 @@ class Streams:
 
     @cached_property
     def frames(self) -> Floats:
-        """(N, K) logits of the frames that came."""
-        return self.z[~self.lost]
+        """(N, K) logits of the frames that came, thinned out where they are many."""
+        came = self.z[~self.lost]
+        return came[:: max(1, len(came) // ENOUGH)]
 
     @cached_property
     def known(self) -> Truth:

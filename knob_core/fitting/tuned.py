@@ -1,7 +1,7 @@
 """Our memory and its rivals, tuned alike on labelled streams: by likelihood, then along the one parameter that calms.
 
-A rung of the ladder has more parameters than the one below it; it is taken where fits to one half of the groups do
-clearly better on the other half, group by group. Offsets follow from counting: o_k grows where class k is shown too
+A rung of the ladder has more parameters than the one below it; it is taken where fits to some of the groups do
+clearly better on the others, group by group. Offsets follow from counting: o_k grows where class k is shown too
 rarely. The prior of our memory is a standard normal around its home without labels, set against the number of
 stretches of one class.
 """
@@ -28,6 +28,7 @@ from knob_core.tuning import space
 from knob_core.tuning.search import minimise
 
 LOST = 0.003  # share of right answers that a memory may cost
+FEWEST_GROUPS, MANY_GROUPS = 4, 12  # to judge rungs by; with many, halves will do
 SURELY = 0.9  # of Student's t: how sure a better rung must be
 LEAST = 0.002  # nats that it must bring
 SWEPT = 14  # settings along the one parameter
@@ -124,11 +125,17 @@ def own(streams: Streams, rung: str) -> OwnMemory:
         assert best is not None
         return space.values(best, spans)
 
-    at = search(EVALUATIONS * len(spans))
-    for _ in range(OFFSET_ROUNDS if "o" in parts else 0):
-        for _ in range(OFFSET_STEPS):
-            offsets += at["tau"] * rarer(streams, memory(**at).probabilities(streams))
-        at = search(EVALUATIONS // 2 * len(spans))
+    def with_offsets() -> tuple[dict[str, Any], Floats]:
+        nonlocal at
+        for _ in range(OFFSET_ROUNDS):
+            for _ in range(OFFSET_STEPS):
+                offsets[:] += at["tau"] * rarer(streams, memory(**at).probabilities(streams))
+            at = search(EVALUATIONS // 2 * len(spans))
+        return at, offsets.copy()
+
+    at = streams.once(bool(parts), lambda: search(EVALUATIONS * len(spans)))
+    if "o" in parts:
+        at, offsets[:] = streams.once("o", with_offsets)
     if "s" in parts:
         sides = dict.fromkeys(map(str, range(classes)), Range(-2.0, 2.0, "linear"))
 
@@ -174,11 +181,13 @@ def rival(kind: type[Filter], streams: Streams, rung: str, seed: int = 0) -> Riv
     def tempered(filter_: Filter) -> Rival:
         return Rival(filter_, temperature_scaling.fit(filter_.run(streams.held)[0][streams.labelled], labels))
 
-    best = minimise(cost, np.full(len(kind.PARAMETERS), 0.5), RIVAL_EVALUATIONS, seed).best
+    middle = np.full(len(kind.PARAMETERS), 0.5)
+    best = streams.once(kind, lambda: minimise(cost, middle, RIVAL_EVALUATIONS, seed).best)
     assert best is not None
     for _ in range(OFFSET_ROUNDS if "o" in rung else 0):
         for _ in range(OFFSET_STEPS):
-            offsets += rarer(streams, tempered(at(best)).probabilities(streams))
+            shown = top1(at(best).run(streams.held)[0])
+            offsets += rarer(streams, (shown[..., None] == np.arange(len(offsets))).astype(np.float64))
         best = minimise(cost, best, RIVAL_EVALUATIONS // 2, seed, grid=0.0).best
         assert best is not None
     return tempered(at(best))
@@ -191,17 +200,15 @@ def chosen(fitted: Fitted, ladder: tuple[str, ...], streams: Streams, max_delay:
 
 
 def earned(fitted: Fitted, ladder: tuple[str, ...], streams: Streams, seed: int) -> str:
-    """The rung whose fits to one half of the groups do clearly better on the other half than those below it."""
-    best = ladder[0]
-    if len(np.unique(streams.groups)) < 3:
+    """The rung whose fits to some of the groups do clearly better on the others than those below it."""
+    best, groups = ladder[0], len(np.unique(streams.groups))
+    if groups < FEWEST_GROUPS:
         return best
-    halves = streams.halves(seed)
-    if not all(known.labelled.any() and unseen.labelled.any() for known, unseen in halves):
-        return best
+    folds = [fold for fold in streams.folds(2 if groups >= MANY_GROUPS else FEWEST_GROUPS, seed) if fold[0].stretches]
 
     def unseen(rung: str) -> tuple[Floats, float]:
         losses, right = [], []
-        for known, unseen in halves:
+        for known, unseen in folds:
             p = fitted(known, rung).probabilities(unseen)
             losses.append(unseen.by_group(unseen.losses(p)))
             right.append(unseen.accuracy(p))

@@ -9,12 +9,13 @@ import numpy as np
 from knob_core import methods
 from knob_core._arrays import checks as check
 from knob_core.branches import Branches
-from knob_core.measures import change
+from knob_core.measures.change import measure_against
+from knob_core.measures.truth import truth
 from knob_core.memories import Attentive
 from knob_core.response import respond
 from knob_core.settings import Settings
 
-LANES = 8  # settings at a time: one piece of work of a map
+PIECE = 8  # settings at a time: one piece of work of a map
 
 
 class ManySettings:
@@ -33,9 +34,11 @@ class ManySettings:
 
         `attentive` are the model's own weights, `reset_reference` the form of its Reset Mode (`knob_core.gates`).
         """
-        self.branches, self.settings, self.same_class = branches, settings or Settings(), same_class
+        z_static, z_dyn = (np.ascontiguousarray(z, np.float64) for z in (branches.z_static, branches.z_dyn))
+        self.branches, self.settings = replace(branches, z_static=z_static, z_dyn=z_dyn), settings or Settings()
         self.model = {"method": method, "attentive": attentive, "reset_reference": reset_reference}
-        self.bare = respond(branches, Settings(on=False), method)[0].predicted
+        bare = respond(branches, Settings(on=False), method)[0].predicted
+        self.known = truth(branches.frame_labels, bare, branches.content, same_class)
 
     @property
     def frames(self) -> int:
@@ -54,4 +57,4 @@ class ManySettings:
     def _at(self, zeta: float, omega_n: float) -> dict[str, float]:
         settings = replace(self.settings, zeta=zeta, omega_n=omega_n)
         response, _ = respond(self.branches, settings, **self.model)  # type: ignore[arg-type]
-        return asdict(change.measure(self.branches, response, self.bare, self.same_class))
+        return asdict(measure_against(self.known, response))

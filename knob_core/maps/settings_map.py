@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from knob_core._arrays.checks import whole_number
-from knob_core.maps.many_settings import LANES, ManySettings
+from knob_core.maps.many_settings import PIECE, ManySettings
 from knob_core.maps.measure_words import MEASURES
 
 FIRST_STRIDE = 8  # places between two of the coarsest level
@@ -29,7 +29,7 @@ class Grid:
 
     zeta: tuple[float, float] = (0.05, 3.0)
     omega_n: tuple[float, float] = (0.02, 3.0)  # rad/frame
-    size: int = 64  # places on each axis
+    size: int = 33  # places on each axis
 
     def __post_init__(self) -> None:
         for name, (low, high) in (("zeta", self.zeta), ("omega_n", self.omega_n)):
@@ -107,8 +107,8 @@ def refine(sets: Sequence[ManySettings], grid: Grid | None = None, threads: int 
                 rows, columns = (x.ravel() for x in np.meshgrid(places, places, indexing="ij"))
                 fresh = ~done[rows, columns]
                 rows, columns = rows[fresh], columns[fresh]
-                for start in range(0, len(rows), LANES):
-                    i, j = rows[start : start + LANES], columns[start : start + LANES]
+                for start in range(0, len(rows), PIECE):
+                    i, j = rows[start : start + PIECE], columns[start : start + PIECE]
                     waiting |= {pool.submit(one.measure, zetas[i], omegas[j]): (i, j, s) for s, one in enumerate(sets)}
                 done[rows, columns] = True
                 before = done.sum() * len(sets) - sum(len(i) for i, _, _ in waiting.values())

@@ -149,8 +149,11 @@ def _count_piece(predicted: np.ndarray, known: Truth) -> tuple[np.ndarray, ...]:
 
 def measure(branches: Branches, response: Response, bare: np.ndarray, same_class: bool = True) -> ChangeMeasures:
     """Every measure of a response; `bare` (R, T) are the answers of the same model frame by frame."""
-    labels = branches.frame_labels
-    known = truth(labels, bare, branches.content, same_class)
+    return measure_against(truth(branches.frame_labels, bare, branches.content, same_class), response)
+
+
+def measure_against(known: Truth, response: Response) -> ChangeMeasures:
+    """The same with a truth that was prepared before."""
     counts = count(response.predicted, known)
     return ChangeMeasures(
         excess_flips=float(counts.excess_flips),
@@ -161,5 +164,5 @@ def measure(branches: Branches, response: Response, bare: np.ndarray, same_class
         missed=float(counts.missed),
         cuts=int(counts.cuts.sum()),
         flips=flips(response.predicted),
-        **asdict(quality(response.probabilities, response.p_max, response.predicted, labels)),
+        **asdict(quality(response.probabilities, response.p_max, response.predicted, known.labels)),
     )

@@ -142,7 +142,7 @@ def test_groups_are_never_split() -> None:
     z, labels = stream_family("plain", streams=9, frames=60)
     streams = given(z, labels, list("aabbccddd"), None)
     for seed in range(5):
-        for known, unseen in streams.halves(seed):
+        for known, unseen in streams.folds(2, seed):
             assert not set(known.groups) & set(unseen.groups)
             assert len(known.z) + len(unseen.z) == 9
 
@@ -151,7 +151,7 @@ def test_every_number_comes_from_groups_that_were_not_fitted() -> None:
     """One group's labels are wrong: whoever learned them would look good on them."""
     z, labels = stream_family("good model", streams=6, frames=100)
     streams = given(z, labels, None, None)
-    for known, unseen in streams.halves(0):
+    for known, unseen in streams.folds(3, 0):
         assert not any((stream == other).all() for stream in known.z for other in unseen.z)
 
 
