@@ -34,7 +34,7 @@ LEAST = 0.002  # nats that it must bring
 SWEPT = 14  # settings along the one parameter
 OFFSET_ROUNDS, OFFSET_STEPS = 2, 4
 MOST_HOLDS = 20  # classes up to which holds are tried
-THINNED = 4000  # frames that a rival's temperature is fitted on during its search
+THINNED = 2500  # frames that a rival's temperature is fitted on during its search
 EVALUATIONS, RIVAL_EVALUATIONS = 24, 40  # of ours for each parameter, and of a rival
 
 
@@ -175,7 +175,7 @@ def rival(kind: type[Filter], streams: Streams, rung: str, seed: int = 0) -> Riv
     def cost(point: np.ndarray) -> float:
         streams.go_on()
         answer = at(point).run(streams.held)[0][streams.labelled][thin]
-        temperature = temperature_scaling.fit(answer, labels[thin])
+        temperature = temperature_scaling.fit(answer, labels[thin], 1e-3)
         return metrics.nll(metrics.softmax(answer / temperature), labels[thin])
 
     def tempered(filter_: Filter) -> Rival:

@@ -18,8 +18,8 @@ from knob_core._arrays.compiled import compiled
 T_LIMITS = (0.05, 20.0)  # where no T is best (all right, or all wrong) the nearer limit is given
 
 
-def fit(z: NDArray, labels: NDArray) -> float:
-    """The temperature that minimises the cross-entropy of logits (N, K) with labels (N,)."""
+def fit(z: NDArray, labels: NDArray, tolerance: float = 1e-10) -> float:
+    """The temperature that minimises the cross-entropy of logits (N, K) with labels (N,); `tolerance` is of 1/T."""
     from scipy.optimize import brentq
 
     z, labels = np.asarray(z, np.float64), np.asarray(labels)
@@ -40,7 +40,7 @@ def fit(z: NDArray, labels: NDArray) -> float:
         return T_LIMITS[0]
     if slope(low) >= 0:
         return T_LIMITS[1]
-    return float(1 / brentq(slope, low, high, xtol=1e-10))
+    return float(1 / brentq(slope, low, high, xtol=tolerance))
 
 
 @compiled()
