@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from knob_core import branches, checkpoint, files, methods
+from knob_core.assets import ASSETS
 from knob_core.branches import Branches
 from knob_core.gates import INSTANT
 from knob_core.memories import Attentive
@@ -45,6 +46,7 @@ RIVALS = (
     "ema-logits", "two-speeds", "second-order", "one-euro-logits", "hmm", "cusum", "change-point", "hysteresis",
     "debounce",
 )  # fmt: skip
+SHIPPED = ASSETS / "rivals"  # tuned filters of Knob-ODE, one file a seed
 AT_HOME = ("cusum", "change-point", "hmm")  # beside ours at home, at the same delay
 EVALUATIONS = 80
 OMEGAS = tuple(np.geomspace(0.001, 6.0, 30))  # rad/frame: our own sweep
@@ -94,7 +96,7 @@ def measure(args: argparse.Namespace) -> None:
     streams_of(args.checkpoints, "test", TEST, args.work, args.data, args.seed)
     filters, ablations, home, groups = [], [], [], []
     for path in args.checkpoints:
-        tuned = saved.load(args.work / f"tuned-{path.stem}.json", KINDS)
+        tuned = saved.load(tuned_file(path, args.work), KINDS)
         for kind in TEST:
             file = _file(args.work, "test", kind, path.stem)
             streams, _ = compare_filters.read([file], TESTING)
@@ -115,6 +117,12 @@ def measure(args: argparse.Namespace) -> None:
     surface, learned = learned_knobs(args.checkpoints)
     _write(args.out / "memory_surface.csv", [surface])
     _write(args.out / "memory_learned.csv", [learned])
+
+
+def tuned_file(checkpoint_path: Path, work: Path) -> Path:
+    """The filters that `choose` tuned for a model; where it was not given, those that ship."""
+    own = work / f"tuned-{checkpoint_path.stem}.json"
+    return own if own.is_file() else SHIPPED / f"{checkpoint_path.stem}.json"
 
 
 def _write(path: Path, frames: list[pd.DataFrame]) -> None:

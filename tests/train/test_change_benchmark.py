@@ -15,6 +15,7 @@ from knob_core.gates import INSTANT, SECOND_ORDER
 from knob_core.memories import Frames
 from knob_core.rivals.cusum import Cusum
 from knob_core.streams import change
+from knob_core.tuning import saved
 from knob_core.tuning.streams import Streams, of_branches
 from knob_core.tuning.tune import tune
 from train import change_benchmark, compare_filters, fit_memory
@@ -176,3 +177,13 @@ def test_from_checkpoint_to_tables(tmp_path: Path) -> None:
                       *(filters.groups(results, "knob-ode", by) for by in ("corruption", "severity"))])  # fmt: skip
     for words in ("without l", "first order", "fog", "fog bank", "fast, every 15", "knob-ode-s0"):
         assert words in text
+
+
+def test_tuned_filters_that_ship_stand_in_where_none_were_chosen(tmp_path: Path) -> None:
+    model = Path("knob-ode-s0.safetensors")
+    assert change_benchmark.tuned_file(model, tmp_path) == change_benchmark.SHIPPED / "knob-ode-s0.json"
+    own = tmp_path / "tuned-knob-ode-s0.json"
+    own.write_text("{}")
+    assert change_benchmark.tuned_file(model, tmp_path) == own
+    for path in change_benchmark.SHIPPED.glob("*.json"):
+        assert {"hmm", "cusum", "change-point"} <= saved.load(path, compare_filters.KINDS).keys()
