@@ -27,6 +27,7 @@ MADE_BY = {
     "cost": COST,
     "flips": "python -m train.flips",
     "official": "python -m train.official_sample",
+    "imagenet": "python -m train.imagenet",
     "choice": "python -m train.choose",
     "sensitivity": "python -m train.sensitivity",
     **dict.fromkeys(("change_filters", "change_ablations", "change_home", "change_groups"), CHANGE),

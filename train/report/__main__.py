@@ -71,6 +71,7 @@ def document(results: Results, figures: str) -> str:
         "Not measured here, except ours; standard 15 corruptions.",
         markdown_tables.anchors_table(results),
         *rivals.official_section(results),
+        *rivals.imagenet_section(results),
         *rivals.flips_section(results),
         "## Table 2: cost",
         markdown_tables.cost_table(results),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from knob_core.corruptions import TEST
 from knob_core.metrics.clustered import Estimate
 from train.measuring.comparison_tables import ALL_SEEDS, RIVALS, SMOOTHED
 from train.report.result_set import NAMES, Results, markdown, number
@@ -154,4 +155,29 @@ def official_section(results: Results) -> list[str]:
         "A sample of official CIFAR-10-C pixels beside ours, the same 100 pictures, five severities of "
         f"{', '.join(names)}; NLL of ours less official, paired by picture:",
         markdown(["model", "official %", "ours %", "NLL difference", "verdict"], rows),
+    ]
+
+
+def imagenet_section(results: Results) -> list[str]:
+    """Pictures of 224 x 224 under ImageNet-C's constants; empty where they were not measured."""
+    if not results.has("imagenet"):
+        return []
+    frame = results["imagenet"]
+    clean = frame["corruption"] == "clean"
+    severities = ", ".join(str(severity) for severity in sorted(frame["severity"][~clean].unique()))
+    rows = []
+    for model, part in frame.groupby("model", sort=False):
+        standard = part[part["corruption"].isin(TEST)].groupby("corruption").mean(numeric_only=True).mean()
+        row = part[part["corruption"] == "clean"].iloc[0]
+        scores = [(100, "accuracy", 1), (1, "nll", 3), (1, "ece_deb", 3)]
+        pairs = ((number(k * row[s], d), number(k * standard[s], d)) for k, s, d in scores)
+        rows.append([str(model), f"{row['n']:,}", *(shown for pair in pairs for shown in pair)])
+    columns = ["model", "pictures", "clean %", "Avg-C % (14)", "clean NLL", "NLL (14)", "clean ECE_deb", "ECE_deb (14)"]
+    return [
+        "### ImageNet-C at small scale",
+        "The corruptions at 224 x 224 pixels with ImageNet-C's constants (all of the standard fifteen but frost, "
+        f"severities {severities}), on pictures of CIFAR-10 that ship, enlarged; classes are CIFAR-10's, each a group "
+        "of ImageNet's. It shows that the way is open (`python -m train.imagenet`), and no more: these are not "
+        "ImageNet's pictures.",
+        markdown(columns, rows),
     ]

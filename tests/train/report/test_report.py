@@ -14,7 +14,7 @@ from knob_core.assets import ROOT
 from knob_core.library import result_tables
 from train import choose
 from train.report import __main__ as report
-from train.report import choices, filters, paper_recipe, published, readings, readme
+from train.report import choices, filters, paper_recipe, published, readings, readme, rivals
 from train.report.claims import calmest, claims
 from train.report.result_set import NAMES, Results, Spread, markdown, number
 
@@ -202,3 +202,13 @@ def test_the_paper_s_recipe_stands_beside_ours_and_is_left_out_where_it_was_not_
     assert f"{ours - theirs:+.1f}" in parts[3]
     assert " of 15 runs measured" in parts[1]
     assert paper_recipe.section(Results(tmp_path)) == []
+
+
+def test_imagenet_stands_in_the_report_where_it_was_measured(results: Results, tmp_path: Path) -> None:
+    columns = "model,corruption,severity,n,accuracy,nll,brier,ece,ece_deb"
+    cells = ["net,clean,0,9,0.9,0.5,0,0,0.01", "net,fog,1,9,0.8,1,0,0,0.02", "net,fog,5,9,0.4,3,0,0,0.04"]
+    cells += ["net,snow,1,9,0.2,2,0,0,0.05", "net,spatter,1,9,0.1,9,0,0,0.9"]  # the last is not one of the fifteen
+    assert rivals.imagenet_section(Results(tmp_path)) == []
+    (tmp_path / "imagenet.csv").write_text("\n".join([columns, *cells]) + "\n")
+    table = rivals.imagenet_section(Results(tmp_path))[-1]
+    assert table.splitlines()[-1] == "| net | 9 | 90.0 | 40.0 | 0.500 | 2.000 | 0.010 | 0.040 |"
