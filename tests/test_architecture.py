@@ -57,6 +57,13 @@ def test_data_flows_one_way(folder: str) -> None:
     assert not offenders
 
 
+def test_one_file_reads_the_insides_of_streamlit() -> None:
+    """Everything else uses `import streamlit as st` alone."""
+    inside = re.compile(r"^\s*(?:from|import) streamlit\.", re.M)
+    offenders = {path.name for path in (ROOT / "app").rglob("*.py") if inside.search(path.read_text())}
+    assert offenders == {"streamlit_compat.py"}
+
+
 @pytest.mark.parametrize("module", LIGHT)
 def test_the_live_arithmetic_needs_no_torch(module: str) -> None:
     code = f"import sys, knob_core.{module}; sys.exit('torch' in sys.modules or 'streamlit' in sys.modules)"

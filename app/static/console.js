@@ -1,6 +1,5 @@
 // Component of the Console and Your stream pages: controls on the left, the stream's display on the right.
 import mountControls from "./controls.js";
-import "./page/host_messages.js";
 import { sideBySide } from "./page/side_by_side.js";
 import mountDisplay from "./display/display.js";
 
