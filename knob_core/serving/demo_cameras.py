@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import io
+import itertools
 import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from PIL import Image
 
-from knob_core.client import AsyncStream
+from knob_core.client import AsyncStream, Lost
 from knob_core.serving.options import HOST, PORT
 
 CORRUPTIONS = ("shot_noise", "gaussian_noise", "defocus_blur", "fog", "snow", "contrast", "jpeg_compression", "frost")
@@ -67,60 +68,43 @@ def parser() -> argparse.ArgumentParser:
 async def _camera(given: argparse.Namespace, number: int, replies: Counter[str]) -> None:
     options = {"group": GROUPS[number % len(GROUPS)], "token": given.token, "give_up": given.give_up}
     async with AsyncStream(given.url, f"camera-{number}", **options) as stream:
-        await _until_one_ends(_read(stream, replies), _send(given, number, stream))
+        reading = asyncio.create_task(_read(stream, replies))
+        try:
+            await _send(given, number, stream)
+            while stream.session.waiting and not reading.done():
+                await asyncio.sleep(0.05)
+        finally:
+            reading.cancel()
 
 
 async def _send(given: argparse.Namespace, number: int, stream: AsyncStream) -> None:
-    """All frames, and the wait for their answers."""
-    source, sent = frames(number, given.seed), 0
-    due = time.monotonic()
-    while given.frames is None or sent < given.frames:
+    source, due = frames(number, given.seed), time.monotonic()
+    for _ in itertools.count() if given.frames is None else range(given.frames):
         frame = await asyncio.to_thread(next, source)
         await stream.send(frame if given.raw else jpeg(frame))
-        sent, due = sent + 1, max(due + 1 / given.rate, time.monotonic() - 1.0)
+        due = max(due + 1 / given.rate, time.monotonic() - 1.0)
         await asyncio.sleep(max(0.0, due - time.monotonic()))
-    while stream.session.waiting:
-        await asyncio.sleep(0.05)
 
 
 async def _read(stream: AsyncStream, replies: Counter[str]) -> None:
-    while True:
-        replies[(await stream.reply())["type"]] += 1
+    with contextlib.suppress(Lost):  # which who sends is told, too
+        while True:
+            replies[(await stream.reply())["type"]] += 1
 
 
 async def _run(given: argparse.Namespace) -> None:
     replies: Counter[str] = Counter()
 
-    async def cameras() -> None:
-        running = [asyncio.create_task(_camera(given, number, replies)) for number in range(given.streams)]
-        await _ended(running, asyncio.FIRST_EXCEPTION)
+    async def report() -> None:
+        while True:
+            await asyncio.sleep(5.0)
+            print(_said(replies), flush=True)
 
+    reporting = asyncio.create_task(report())
     try:
-        await _until_one_ends(cameras(), _report(replies))
+        await asyncio.gather(*(_camera(given, number, replies) for number in range(given.streams)))
     finally:
-        print(_said(replies), flush=True)
-
-
-async def _until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
-    """Run them side by side; where one ends or fails, the others end too."""
-    await _ended([asyncio.create_task(part) for part in parts], asyncio.FIRST_COMPLETED)
-
-
-async def _ended(tasks: list[asyncio.Task[None]], when: str) -> None:
-    """Wait, then end those that still run; raises what the first failed with, and nobody else's error is left over."""
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=when)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
-
-
-async def _report(replies: Counter[str]) -> None:
-    while True:
-        await asyncio.sleep(5.0)
+        reporting.cancel()
         print(_said(replies), flush=True)
 
 

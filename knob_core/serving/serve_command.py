@@ -24,9 +24,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         assembly.require_tls(given.tls_cert, given.tls_key)
         if given.ray:
-            from knob_core.serving.on_ray.ray_command import run as run_on_ray
-
-            return run_on_ray(given)
+            try:
+                from knob_core.serving.on_ray import deployments
+            except ImportError:
+                raise ValueError("--ray needs Ray Serve: pip install 'knob[ray]'") from None
+            return deployments.run(given)
         return run(given)
     except (ValueError, OSError) as error:
         print(f"knob serve: {error}", file=sys.stderr)

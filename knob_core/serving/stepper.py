@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -27,7 +27,6 @@ from knob_core.serving.backbone import Backbone
 from knob_core.serving.knob_control import KnobTable
 from knob_core.serving.messages import Answer, Frame
 from knob_core.serving.served_stream import ServedStream, Waiting
-from knob_core.serving.state_rows import StateRows
 from knob_core.settings import Settings
 
 KNOBS = ("zeta", "omega_n")
@@ -36,6 +35,7 @@ MAY_BE_UNKNOWN = ("t_eff", "csr", "u", "u_star", "p_max", "g")  # null, where a 
 BY_STREAM = (*KNOBS, "frame_rate", "goals")  # may differ within a step, or do not act
 SWITCHES = tuple(field.name for field in fields(Settings) if field.name not in BY_STREAM)
 log = logging.getLogger(__name__)
+FIRST_ROWS = 64
 NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
 
 
@@ -183,6 +183,44 @@ class Stepper:
             self.backbone.num_classes = found.num_classes
         stream.row = self._rows.take()
         self._rows.write(np.array([stream.row]), found)
+
+
+class StateRows:
+    """The states of streams that come and go: one row each of a `State` that grows, changed in place."""
+
+    def __init__(self, rest: Callable[[int, int], state.State]) -> None:
+        self._rest = rest  # (rows, classes) -> rows of streams that have seen nothing
+        self.state: state.State | None = None  # until the number of classes is known
+        self._free: list[int] = []
+
+    def begin(self, num_classes: int) -> None:
+        """The number of classes is known now."""
+        self.state = self._rest(FIRST_ROWS, num_classes)
+        self._free = list(range(FIRST_ROWS))[::-1]
+
+    def take(self) -> int:
+        """A row at rest."""
+        assert self.state is not None, "begin() comes first"
+        if not self._free:
+            rows = self.state.streams
+            more = self._rest(rows, self.state.num_classes)
+            grown = {n: np.concatenate([getattr(self.state, n), getattr(more, n)]) for n in state.NAMES}
+            self.state, self._free = state.State(**grown), list(range(rows, 2 * rows))[::-1]
+        return self._free.pop()
+
+    def give(self, row: int) -> None:
+        """The row's stream has gone."""
+        assert self.state is not None
+        self.write(np.array([row]), self._rest(1, self.state.num_classes))
+        self._free.append(row)
+
+    def read(self, rows: np.ndarray) -> state.State:
+        assert self.state is not None
+        return state.rows(self.state, rows)
+
+    def write(self, rows: np.ndarray, part: state.State) -> None:
+        for name in state.NAMES:
+            getattr(self.state, name)[rows] = getattr(part, name)
 
 
 def rounds(items: Sequence[Waiting]) -> list[list[int]]:

@@ -1,16 +1,25 @@
-"""The two deployments of Ray Serve: replicas with the streams, and the hub. `application` is for `serve deploy`."""
+"""The two deployments of Ray Serve: replicas with the streams, and the hub. `application` is for `serve deploy`.
+
+`run` is `knob serve MODEL --ray`: it starts Ray Serve here, or joins the cluster that RAY_ADDRESS names.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
-from argparse import Namespace
+import logging
+import os
+import signal
+import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import ray
 from ray import serve
-from ray.serve.config import RequestRouterConfig
+from ray.serve.config import HTTPOptions, RequestRouterConfig
 from starlette.applications import Starlette
 
 from knob_core.serving import assembly, logs, options
@@ -26,31 +35,9 @@ STREAMS, HUB = "KnobStreams", "KnobHub"  # names of its deployments
 PATHS = ("state", "settings", "tokens")
 QUEUED = 200  # requests that wait in a proxy for a replica; above it 503
 
-
-@serve.deployment(name=HUB, num_replicas=1, max_ongoing_requests=10_000, ray_actor_options={"num_cpus": 0})
-class HubDeployment:
-    """`Hub` behind Ray's handles."""
-
-    def __init__(self, folder: str, settings: str | None) -> None:
-        self.hub = Hub(Path(folder), Path(settings) if settings is not None else None)
-        self._following: asyncio.Task[None] | None = None
-
-    async def exchange(self, *said: Any) -> dict[str, Any]:
-        if self._following is None:
-            self._following = asyncio.create_task(self.hub.follow())
-        return await self.hub.exchange(*said)
-
-    async def reports(self) -> dict[str, dict[str, Any]]:
-        return await self.hub.reports()
-
-    async def state(self) -> dict[str, Any]:
-        return await self.hub.state()
-
-    async def change(self, change: dict[str, Any], by: str) -> dict[str, Any]:
-        return await self.hub.change(change, by)
-
-    async def drain(self) -> None:
-        await self.hub.drain()
+HubDeployment: Any = serve.deployment(
+    name=HUB, num_replicas=1, max_ongoing_requests=10_000, ray_actor_options={"num_cpus": 0}
+)(Hub)
 
 
 @serve.deployment(name=STREAMS)
@@ -68,16 +55,14 @@ class StreamsDeployment:
         logs.to_stderr(given.log_level)
 
     def __serve_build_asgi_app__(self) -> Starlette:
-        found = app.build(self.service)
+        found, service = app.build(self.service), self.service
         inner = found.router.lifespan_context
-        service = self.service
 
         @contextlib.asynccontextmanager
         async def lifespan(starlette: Starlette) -> AsyncIterator[None]:
             context = serve.get_replica_context()
-            service.connect(
-                context.replica_tag, self._files, self._hub, serve.get_deployment_handle(STREAMS, context.app_name)
-            )
+            streams = serve.get_deployment_handle(STREAMS, context.app_name)
+            service.connect(context.replica_tag, self._files, self._hub, streams)
             async with inner(starlette):
                 service.ready = False  # until the hub has told the knobs
                 exchanging = asyncio.create_task(service.exchange())
@@ -101,8 +86,6 @@ def application(table: dict[str, Any]) -> serve.Application:
     plain = {**table, "ray": True, **{name: str(Path(table[name]).absolute()) for name in PATHS if table.get(name)}}
     if Path(given.model).exists():
         plain["model"] = str(Path(given.model).absolute())
-    deployment: Any = HubDeployment
-    hub = deployment.bind(plain["state"], plain.get("settings"))
     router = RequestRouterConfig(
         request_router_class="knob_core.serving.on_ray.router.StreamRouter",
         request_router_kwargs={"num_fallback_replicas": 0},  # a stream is nowhere but at its replica
@@ -118,15 +101,46 @@ def application(table: dict[str, Any]) -> serve.Application:
         graceful_shutdown_timeout_s=5.0,
         health_check_period_s=2.0,
         health_check_timeout_s=10.0,
-    ).bind(plain, hub)
+    ).bind(plain, HubDeployment.bind(plain["state"], plain.get("settings")))
 
 
-def checked(given: Namespace) -> None:
+def checked(given: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if given.state is None:
         raise ValueError(
             "--ray needs --state FOLDER, one that all machines share: there a stream's next replica finds it"
         )
     if given.replicas < 1:
-        raise ValueError(f"replicas is {given.replicas}, expected 1 or more")
+        raise ValueError(f"--replicas is {given.replicas}, expected 1 or more")
     assembly.access_of(given)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Serve until the process is told to stop."""
+    checked(given)
+    stop = threading.Event()
+    table = {name: value for name, value in vars(given).items() if value not in (None, [])}
+    ray.init(include_dashboard=False, log_to_driver=given.log_level == "debug", logging_level=logging.ERROR)
+    try:
+        tls = {"ssl_certfile": given.tls_cert, "ssl_keyfile": given.tls_key}
+        serve.start(http_options=HTTPOptions(host=given.host, port=given.port, **tls))
+        serve.run(application({**table, "state": str(given.state)}), name=APP)
+        url = f"{'https' if given.tls_cert else 'http'}://{given.host}:{given.port}"
+        for number in (signal.SIGTERM, signal.SIGINT):  # only now: Ray sets its own when it starts
+            signal.signal(number, lambda *_: stop.set())
+        print(f"knob serve: {given.model} on {url}, {given.replicas} replicas on Ray Serve", flush=True)
+        stop.wait()
+        _drain()
+    finally:
+        serve.shutdown()
+        ray.shutdown()
+    sys.stdout.flush()
+    os._exit(0)  # threads that Ray leaves behind may abort the interpreter while it ends
+
+
+def _drain() -> None:
+    """Every replica answers what waits, saves its streams, and closes its sockets."""
+    try:
+        serve.get_deployment_handle(HUB, APP).drain.remote().result(timeout_s=20)
+    except Exception as error:  # then streams go on from their last saving, as after a kill
+        print(f"knob serve: the replicas were not drained: {error}", file=sys.stderr, flush=True)

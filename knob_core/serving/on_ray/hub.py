@@ -18,7 +18,7 @@ from typing import Any
 
 from knob_core import files
 from knob_core.serving.knob_control import Change, Conflict, KnobControl, table_from_json
-from knob_core.serving.settings_watch import SettingsWatch, without_folders
+from knob_core.serving.maintenance import SettingsWatch, without_folders
 
 BEAT = 1.0  # s that a replica waits at most
 SILENT = 5.0  # s after which a replica that does not come back is gone
@@ -40,11 +40,12 @@ class Replica:
 class Hub:
     """Knobs in the folder, or the first replica's own."""
 
-    def __init__(self, folder: Path, settings: Path | None = None) -> None:
-        self._path = folder / NAME
+    def __init__(self, folder: str, settings: str | None = None) -> None:
+        self._path = Path(folder) / NAME
         self.problems: dict[str, str] = {}
         self.knobs = self._load()
-        self._watch = SettingsWatch(settings, self.problems) if settings is not None else None
+        self._watch = SettingsWatch(Path(settings), self.problems) if settings is not None else None
+        self._following: asyncio.Task[None] | None = None
         self.replicas: dict[str, Replica] = {}
         self.question = 0  # number of the last one
         self.draining = False
@@ -58,6 +59,8 @@ class Hub:
         """A replica says what it has, and is told what is new. `knobs`: those that it started with."""
         if self.knobs is None:
             self.knobs = KnobControl(table_from_json(knobs).base)
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow())
         known = self.replicas.setdefault(replica, Replica(0.0, 0, 0))
         known.seen, known.revision, known.answered = time.monotonic(), revision, answered
         if report is not None:
@@ -103,12 +106,9 @@ class Hub:
         try:
             table = Change.from_json(change).made(self.knobs, by)
             self._save()
-        except Conflict as error:
-            return {"status": 409, "error": str(error)}
-        except LookupError as error:
-            return {"status": 404, "error": str(error.args[0])}
-        except ValueError as error:
-            return {"status": 400, "error": str(error)}
+        except (LookupError, ValueError) as error:
+            status = 409 if isinstance(error, Conflict) else 404 if isinstance(error, LookupError) else 400
+            return {"status": status, "error": str(error.args[0])}
         except OSError as error:  # a turn that a restart would forget is none
             self.knobs.restore(before)
             self.knobs.log.pop()
@@ -116,7 +116,7 @@ class Hub:
         await self._broadcast(table.revision)
         return {"knobs": table.to_json()}
 
-    async def follow(self) -> None:
+    async def _follow(self) -> None:
         """Follow the settings file for ever."""
         while self._watch is not None:
             await asyncio.sleep(0.5)

@@ -7,8 +7,13 @@ import contextvars
 import logging
 import os
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
+from prometheus_client.core import Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 from ray.exceptions import RayError
 from ray.serve.exceptions import BackPressureError, RayServeException
 
@@ -17,7 +22,6 @@ from knob_core.serving.decode import Listed
 from knob_core.serving.engine import Full
 from knob_core.serving.knob_control import Change, Conflict, table_from_json
 from knob_core.serving.messages import KnobChange, KnobState, Reply, StreamInfo
-from knob_core.serving.on_ray.metrics_join import joined
 from knob_core.serving.stream_files import StreamFiles
 from knob_core.serving.web.service import Service, refusal
 
@@ -152,3 +156,22 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
     if "error" in found:
         raise ERRORS[found["status"]](found["error"])
     return found
+
+
+class _Given(Collector):
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> list[Metric]:
+        return self._families
+
+
+def joined(texts: Mapping[str, str]) -> bytes:
+    """The metrics of several replicas as one text: each sample with its replica's name as a label."""
+    families: dict[str, Metric] = {}
+    for replica, text in sorted(texts.items()):
+        for family in text_string_to_metric_families(text):
+            whole = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            for sample in family.samples:
+                whole.add_sample(sample.name, {**sample.labels, "replica": replica}, sample.value)
+    return generate_latest(_Given(list(families.values())))

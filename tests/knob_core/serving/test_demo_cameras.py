@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -46,23 +45,6 @@ def test_cameras_end_in_one_line_where_the_service_is_gone_for_good(
     assert found == [2] and said.err.count("\n") == 1 and "knob demo-cameras: no service for 0.5 s" in said.err
     assert " answers, " in said.out.splitlines()[-1]
     assert not [record for record in caplog.records if record.name == "asyncio"], caplog.text
-
-
-@pytest.mark.parametrize("first", ["reading", "sending"])
-def test_whichever_part_fails_ends_the_other(first: str) -> None:
-    ended: list[str] = []
-
-    async def part(name: str) -> None:
-        try:
-            if name == first:
-                raise ConnectionError(f"{name} failed")
-            await asyncio.sleep(3600)
-        finally:
-            ended.append(name)
-
-    with pytest.raises(ConnectionError, match=f"{first} failed"):
-        asyncio.run(demo_cameras._until_one_ends(part("reading"), part("sending")))
-    assert sorted(ended) == ["reading", "sending"]
 
 
 def test_cameras_that_have_sent_all_frames_end(
