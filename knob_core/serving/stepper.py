@@ -65,9 +65,9 @@ class Stepper:
 
     def step(self, items: Sequence[Waiting], table: KnobTable) -> Batch:
         """Frames of a batch, in order."""
-        began, cpu = time.monotonic(), time.thread_time()
+        began, cpu = time.monotonic(), self._model_cpu()
         branch, causes = self.backbone([item.frame for item in items])
-        computed, cpu = time.monotonic(), time.thread_time() - cpu
+        computed, cpu = time.monotonic(), self._model_cpu() - cpu
         done: list[tuple[Waiting, Answer]] = []
         with self.lock:
             if branch is not None and self._rows.state is None:
@@ -84,6 +84,10 @@ class Stepper:
                     done += self._round([items[place] for place in good], good, branch, table, causes)
         failed = [(item, cause) for item, cause in zip(items, causes, strict=True) if cause is not None]
         return Batch(done, failed, computed - began, cpu, time.monotonic() - computed)
+
+    def _model_cpu(self) -> float:
+        """Seconds of this thread, where there is a model: to ask the system for them may take longer than a step."""
+        return time.thread_time() if self.backbone.takes_pictures else 0.0
 
     def release(self, leaving: Iterable[ServedStream]) -> None:
         """The rows of these streams are free from now on."""

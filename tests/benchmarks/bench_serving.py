@@ -9,17 +9,24 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from running_service import free_port
 from services import Process
+from websockets.sync.client import connect
 
 from knob_core.client import AsyncStream, Service
 from knob_core.runtime.sources import source_of
+from knob_core.serving.messages import pack
 
 STREAMS = 64
 FRAMES = 40  # of each stream
@@ -127,3 +134,53 @@ def test_latency_at_half_load_is_within_three_batches(service: Process) -> None:
     print(f"\n  {full:.0f} frames/s at full load; at half of it p50 {1e3 * p50:.0f} ms, p99 {1e3 * p99:.0f} ms; "
           f"bare batch of {STREAMS} {1e3 * batch:.0f} ms: {p99 / batch:.2f} batches")  # fmt: skip
     assert p99 <= 3 * batch
+
+
+ECHO = """
+import sys, uvicorn
+
+async def app(scope, receive, send):
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "text": "x" * 350})
+
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error", ws_per_message_deflate=False)
+"""
+
+
+def round_trips(connection: Any, messages: list[bytes]) -> float:
+    """Seconds from a message to its reply, of the fastest tenth: the others wait for whatever else the machine does."""
+    took = []
+    for message in messages:
+        at = time.perf_counter()
+        connection.send(message)
+        connection.recv()
+        took.append(time.perf_counter() - at)
+    return float(np.quantile(took, 0.1))
+
+
+def test_a_served_frame_beside_an_echo() -> None:
+    """One stream, one frame at a time; in turn, so that a busy machine slows both down alike."""
+    port = free_port()
+    echo = subprocess.Popen([sys.executable, "-c", ECHO, str(port)])
+    served = Process("logits:10")
+    content = RNG.normal(0, 3, 10).tobytes()
+    messages = [pack({"kind": "logits", "dtype": "float64"}, content)] * 300
+    try:
+        until = time.monotonic() + 30
+        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < until:
+            time.sleep(0.1)
+        address = f"{served.url.replace('http', 'ws')}/v1/streams/a/socket"
+        options: Any = {"compression": None, "proxy": None}
+        with connect(f"ws://127.0.0.1:{port}", **options) as bare, connect(address, **options) as stream:
+            stream.recv()
+            pairs = [(round_trips(bare, messages), round_trips(stream, messages)) for _ in range(8)][1:]
+    finally:
+        echo.kill()
+        served.kill()
+    ratios = [frame / alone for alone, frame in pairs]
+    alone, frame = np.median(pairs, axis=0)
+    print(f"\n  echo {1e6 * alone:.0f} us, a frame of ten logits {1e6 * frame:.0f} us: {np.median(ratios):.2f} times")
+    assert np.median(ratios) <= 12
