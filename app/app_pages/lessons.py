@@ -12,8 +12,7 @@ import streamlit as st
 from app.console import session
 from app.console.problem_notes import problem_notes
 from app.console.setting_words import damping, rise_in_words
-from app.lessons import FAMILIES, Lesson, assignment, glossary, printable_summary, progress_link
-from app.lessons import summary_code as codes
+from app.lessons import FAMILIES, Lesson, assignment, glossary, progress_link, summary
 from app.lessons.assignment import Assignment
 from app.lessons.lesson_state import LessonState, clean_name, clean_student, goal_cards
 from app.widgets import page_layout
@@ -202,7 +201,7 @@ def explain(lesson: Lesson) -> None:
     said.append(f"**What it means.** {lesson.meaning}")
     with st.container(key="why" if done else "why_to_come"):
         if done:
-            where = printable_summary.positions(lesson, done.values)
+            where = summary.positions(lesson, done.values)
             st.success(f"**Done** at {where}.", icon=":material/check_circle:")
         else:
             st.info("Not done yet: all boxes must have a tick together.", icon=":material/hourglass_empty:")
@@ -230,12 +229,12 @@ def steps(number: int, alone: bool) -> None:
 
 def class_key() -> str:
     """The key that signs summaries: from the environment, or from Streamlit's secrets; "" where there is none."""
-    if found := codes.key_from_environment():
+    if found := summary.key_from_environment():
         return found
-    return str(st.secrets.get(codes.SECRET, "")) if st.secrets.load_if_toml_exists() else ""
+    return str(st.secrets.get(summary.SECRET, "")) if st.secrets.load_if_toml_exists() else ""
 
 
-def summary() -> None:
+def hand_in() -> None:
     """Whose lessons they are, and the page to hand in."""
     own = lesson_state()
     name, number, page = page_layout.columns("class", [1.4, 1, 1], "bottom")
@@ -257,7 +256,7 @@ def summary() -> None:
         session.downloads().link(
             "Printable summary",
             "knob-lessons.html",
-            lambda: printable_summary.made(own, datetime.now(UTC).date(), key),
+            lambda: summary.made(own, datetime.now(UTC).date(), key),
             "What you did, with its numbers, for the printer or for your teacher",
         )
     st.caption(
@@ -296,7 +295,7 @@ if "prediction" in asked.hidden or predict(lesson):
     explain(lesson)
 steps(number, alone or "course" in asked.hidden)
 if "class" not in asked.hidden:
-    summary()
+    hand_in()
 if not alone and "class" not in asked.hidden:
     teacher(lesson)
 keep_assignment(lesson.id)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from app.lessons import FAMILIES, course, printable_summary
+from app.lessons import FAMILIES, course, summary
 from app.lessons.lesson_state import clean_student
 
 Answer = dict[str, float]
@@ -120,8 +120,7 @@ def main(arguments: list[str]) -> None:
     print(f"number {student or '(none)'}")
     for i, (id, lesson) in enumerate(course(student).items(), 1):
         answer = model_answer(id, student)
-        met = "; ".join(f"{words}: {now}" for words, now in printable_summary.figures(lesson, answer))
-        print(f"{i:2}. {lesson.title}: {printable_summary.positions(lesson, answer)}\n    {met}")
+        print(f"{i:2}. {lesson.title}: {summary.positions(lesson, answer)}\n    {summary.goals_met(lesson, answer)}")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ import browser as real
 import pytest
 from pages import drawn, opened, settle, still, tab_to, unfold
 
-from app.lessons import FAMILIES, Lesson, check_summaries, course, progress_link
-from app.lessons import summary_code as codes
+from app.lessons import FAMILIES, Lesson, check_summaries, course, progress_link, summary
 from app.lessons.model_answers import model_answer
 from app.lessons.progress_link import Done, Progress
 
@@ -28,7 +27,7 @@ def school() -> Iterator[str]:
     """The app as a teacher serves it, with a class key."""
     if real.chromium() is None:
         pytest.skip(real.HOW)
-    with real.served(real.ROOT / "app" / "main.py", **{codes.VARIABLE: KEY}) as running:
+    with real.served(real.ROOT / "app" / "main.py", **{summary.VARIABLE: KEY}) as running:
         yield running.url
 
 
@@ -120,7 +119,7 @@ def test_every_lesson_by_keyboard_alone_from_prediction_to_verification(
     assert (row.verdict, row.name, row.student, row.done) == ("ok", "Ada Lovelace", STUDENT, len(LESSONS)), row
     assert row.predicted_right == len(LESSONS)
     forged = path.read_text("utf-8").replace("Ada Lovelace", "Bob Copycat")
-    assert check_summaries.check("f", forged.encode(), KEY).code == "wrong"
+    assert check_summaries.check("f", forged.encode(), KEY).verdict == "wrong"
     with opened(chrome, link) as page:  # a reload: the link alone, in a new session
         assert ticked(page) == len(LESSONS)
         assert page.get_by_role("textbox", name="Your name, for the summary").input_value() == "Ada Lovelace"

@@ -14,8 +14,7 @@ import statistics
 import time
 from pathlib import Path
 
-from app.lessons import check_summaries
-from app.lessons import summary_code as codes
+from app.lessons import check_summaries, summary
 from tests.soak.student import Notes, study
 from tools.screenshots import ROOT, served
 
@@ -76,7 +75,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--pause", type=float, default=7.0, help="seconds between two drags of a student, in the mean")
     args = parser.parse_args()
-    with served(ROOT / "app" / "main.py", **{codes.VARIABLE: KEY}) as app:
+    with served(ROOT / "app" / "main.py", **{summary.VARIABLE: KEY}) as app:
         notes, used = asyncio.run(attend(app.url, app.pid, args.students, args.seconds, args.pause))
     print(f"{args.students} students, {args.seconds:.0f} s, {notes.done} lessons done")
     print(times("answers to a dial of a lesson", notes.answers))

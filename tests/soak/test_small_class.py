@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.lessons import summary_code as codes
+from app.lessons import summary
 from tests.soak.class_of_thirty import KEY, attend, faults, verdicts
 from tests.soak.student import Notes
 from tools.screenshots import ROOT, served
@@ -14,7 +14,7 @@ from tools.screenshots import ROOT, served
 
 @pytest.mark.slow
 def test_three_students_do_a_lesson_each_and_hand_in_what_can_be_verified() -> None:
-    with served(ROOT / "app" / "main.py", **{codes.VARIABLE: KEY}) as app:
+    with served(ROOT / "app" / "main.py", **{summary.VARIABLE: KEY}) as app:
         notes, used = asyncio.run(attend(app.url, app.pid, students=3, seconds=2, pause=0.05))
     assert notes.errors == [] and notes.done >= 3
     assert len(notes.answers) >= 3 * 20  # two dials, there and back, five messages each
