@@ -91,15 +91,14 @@ def calm(n: Any) -> Answer:
 @of_lesson
 def attention(n: Any) -> Answer:
     """Found by trying: slow, and all ears."""
-    b, omega_n = {0: (3, 0.175), 1: (5, 0.046), 3: (2.1, 0.168), 4: (2.2, 0.14), 5: (1.4, 0.128)}[n.streams]
+    b, omega_n = {0: (3, 0.2), 1: (4, 0.05), 3: (1, 0.316), 4: (2, 0.2), 5: (1.5, 0.2)}[n.streams]
     return {"attention": b, "omega_n": omega_n}
 
 
 @of_lesson
 def rivals(n: Any) -> Answer:
     """Found by trying: it differs from set to set."""
-    zeta, omega_n = {0: (0.31, 0.3), 5: (1.5, 0.8), 3: (0.7, 0.245), 4: (0.92, 0.3), 1: (0.92, 0.3)}[n.streams]
-    return {"zeta": zeta, "omega_n": omega_n}
+    return {"zeta": 0.31, "omega_n": {0: 0.351, 5: 0.289, 3: 0.196, 4: 0.196, 1: 0.161}[n.streams]}
 
 
 @of_lesson
