@@ -28,6 +28,9 @@ class Branches:
     severity: np.ndarray  # (T,) in [0, 5], or (R, T) where paths differ
     content: np.ndarray | None = None  # (R, T) number of the picture, where it may change; None: unknown
     segment: np.ndarray | None = None  # (R, T) kind of severity, a place in `streams.severity_segments.SEGMENTS`
+    missing: np.ndarray | None = (
+        None  # (R, T) 1 beyond a path's end, where paths differ in length; its last frame stays
+    )
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -64,11 +67,23 @@ class Branches:
         if (outside := (self.severity < 0) | (self.severity > MAX_SEVERITY)).any():
             raise ValueError(f"severity must lie in [0, {MAX_SEVERITY:g}], got {self.severity[outside].flat[0]}")
 
+    def at(self, order: slice | np.ndarray) -> Branches:
+        """Some frames, in this order."""
+        others = (self.content, self.segment, self.missing)
+        return Branches(
+            self.z_static[:, order],
+            self.z_dyn[:, order],
+            self.u_star[:, order],
+            self.frame_labels[:, order],
+            self.severity[..., order],
+            *(None if array is None else array[:, order] for array in others),
+        )
+
     @property
     def frame_labels(self) -> np.ndarray:
-        """The true class of every frame, (R, T); a view that must not be written to."""
-        labels = self.labels if self.labels.ndim == 2 else self.labels[:, None]
-        return np.broadcast_to(labels, self.u_star.shape)
+        """The true class of every frame, (R, T), -1 beyond a path's end; a view that must not be written to."""
+        labels = np.broadcast_to(self.labels if self.labels.ndim == 2 else self.labels[:, None], self.u_star.shape)
+        return labels if self.missing is None else np.where(self.missing, -1, labels)
 
     @property
     def frame_severity(self) -> np.ndarray:
@@ -76,8 +91,31 @@ class Branches:
         return np.broadcast_to(self.severity, self.u_star.shape)
 
 
-STORED = {"labels": np.int16, "severity": np.float32, "content": np.int32, "segment": np.int8}  # as they lie in a file
-WHOLE_NUMBERS = ("labels", "content", "segment")
+def padded(z: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Logits (R, T, K) whose paths may end in NaN frames: with the last frame repeated instead, and `missing` (R, T).
+
+    `missing` is None where all paths have T frames. NaN anywhere else is refused.
+    """
+    nothing = np.isnan(z).all(axis=-1)  # (R, T)
+    if not nothing.any():
+        return z, None
+    last = z.shape[1] - 1 - nothing[:, ::-1].argmin(axis=1)  # (R,)
+    missing = np.arange(z.shape[1]) > last[:, None]
+    if (wrong := nothing & ~missing | nothing.all(axis=1, keepdims=True)).any():
+        path, frame = (int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"frame {frame} of stream {path} is NaN, expected frames of NaN at the end of a stream only")
+    held = np.take_along_axis(z, last[:, None, None], axis=1)  # (R, 1, K)
+    return np.where(missing[..., None], held, z), missing.astype(np.int8)
+
+
+STORED = {
+    "labels": np.int16,
+    "severity": np.float32,
+    "content": np.int32,
+    "segment": np.int8,
+    "missing": np.int8,
+}  # as they lie in a file
+WHOLE_NUMBERS = ("labels", "content", "segment", "missing")
 REQUIRED = tuple(field.name for field in fields(Branches) if field.default is MISSING)
 
 

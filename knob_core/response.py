@@ -7,7 +7,7 @@ The state goes in and comes out, so frames may come all at once or one by one, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,17 @@ class Response:
     probabilities: np.ndarray  # (R, T, K)
     p_max: np.ndarray  # (R, T)
     predicted: np.ndarray  # (R, T) class
+
+    def without(self, missing: np.ndarray | None) -> Response:
+        """The same, with NaN and the class -1 where there is no frame: `Branches.missing` (R, T)."""
+        if missing is None:
+            return self
+        gone = missing.astype(bool)
+        g, omega, p_max = (np.where(gone, np.nan, x) for x in (self.g, self.omega, self.p_max))
+        p = np.where(gone[..., None], np.nan, self.probabilities)
+        return replace(
+            self, g=g, omega=omega, p_max=p_max, probabilities=p, predicted=np.where(gone, -1, self.predicted)
+        )
 
 
 def respond(
@@ -52,7 +63,8 @@ def respond(
     else:
         remembered = without_memory(frames, kind, settings, state, settings.attentive_weights(attentive))
     p = tempered(remembered.probabilities, settings.temperature)
-    return Response(remembered.u, remembered.g, remembered.omega, p, p.max(-1), p.argmax(-1)), remembered.state
+    response = Response(remembered.u, remembered.g, remembered.omega, p, p.max(-1), p.argmax(-1))
+    return response.without(branches.missing), remembered.state
 
 
 def without_memory(

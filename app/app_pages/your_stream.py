@@ -36,6 +36,8 @@ FORMATS = """
   with two branches; if you have them also `u_star`, `labels` and `severity`. `.npy`: logits alone.
 - `.csv` or `.parquet`: one row a frame, one column a class; optional columns `stream`, `label`, `severity`, `u_star`.
 
+Streams may differ in length: in a table as they do, in an array the shorter ones end in frames of NaN, with label -1.
+
 A label is a class's name or its place, counted from 0; where classes are called by numbers, it is a name.
 
 **Pictures**: a zip or folder of PNG, JPEG, WebP, BMP or GIF files, in the order of their names; one animated GIF, WebP
@@ -48,8 +50,8 @@ Your files stay in the server's memory until you press *Forget this stream*, or 
 page. While a large file arrives it may lie in a temporary file on the server's disk, which is removed right after.
 """
 OF_THE_STREAM = (  # what the session keeps that is, or holds, the visitor's stream
-    "own_stream", "own_notes", "own_found", "own_seen", "own_problem", "own_controller", "own_console_endpoint",
-    "tune_job", "tune_charted", "tune_found",
+    "own_stream", "own_notes", "own_found", "own_seen", "own_label", "own_problem",
+    "own_controller", "own_console_endpoint", "tune_job", "tune_charted", "tune_found",
 )  # fmt: skip
 WHOSE = (
     "Knobs, memory and goals are the console's: what you set here is set there, and on Tune. Stream and model are this "
@@ -80,14 +82,16 @@ def fast(stream: UploadedStream) -> None:
 
 def read(kind: str, files: list[tuple[str, bytes]], given_up: Callable[[], bool]) -> None:
     """Take new files, or say why not; what was there before stays. Files that are given up are read no further."""
-    id = uploaded_stream.file_id(files)
-    if st.session_state.get("own_seen") == id:
+    id, label = uploaded_stream.file_id(files), st.session_state.get("own_label")
+    if st.session_state.get("own_seen") == (id, label):
         return
-    st.session_state["own_seen"], st.session_state["own_problem"] = id, ""
+    if st.session_state.get("own_seen", ("",))[0] != id:
+        st.session_state["own_label"] = label = None  # it was said of another file
+    st.session_state["own_seen"], st.session_state["own_problem"] = (id, label), ""
     title = short_title([name for name, _ in files])
     try:
         with news, st.spinner("Reading"):
-            logits = read_logits(*files[0], given_up) if kind == "Logits" else None
+            logits = read_logits(*files[0], given_up, label) if kind == "Logits" else None
             pictures = read_pictures(files, CLASSES, given_up) if logits is None else None
         if logits is not None:
             show(uploaded_stream.of_logits(id, title, logits))
@@ -96,10 +100,31 @@ def read(kind: str, files: list[tuple[str, bytes]], given_up: Callable[[], bool]
             show(uploaded_stream.of_pictures(id, title, pictures, bar.progress), pictures.frame_rate)
             bar.empty()
     except ValueError as error:
+        st.session_state["own_seen"] = ("", None)  # they may come again
         if given_up():
-            st.session_state["own_seen"] = None  # they may come again
             return
         st.session_state["own_problem"] = f"{error}. Formats says which files are accepted."
+        empty_uploader()
+        st.rerun()
+
+
+def empty_uploader() -> None:
+    """Take all files off the list: another uploader is shown."""
+    st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1
+    remove_uploads(st.session_state.pop("own_listed", set()))
+
+
+def answer_label(label: str) -> None:
+    """The file is read again, with this column as the label; "" for none."""
+    st.session_state["own_label"] = label
+
+
+def ask_for_label(heading: str) -> None:
+    """A column of small whole numbers may be the label, or a class that is always as likely as its number says."""
+    shown = escape_markdown(heading)
+    st.warning(f"Is the column “{shown}” the label? It is left out until you say so.", icon=":material/help:")
+    for words, answer in (("Yes, the label", heading), ("No, a class", "")):
+        st.button(words, key=f"own_label_{bool(answer)}", on_click=answer_label, args=(answer,))
 
 
 def forget_problem() -> None:
@@ -160,7 +185,6 @@ def choose_stream(stream: UploadedStream) -> UploadedStream:
 
 def forget() -> None:
     """Remove the visitor's files, and all that was made of them, from memory."""
-    remove_uploads(st.session_state.pop("own_listed", set()))
     map_job.JOBS.leave(session.session_id())
     session.downloads().forget()
     state = own_controller().state
@@ -169,7 +193,7 @@ def forget() -> None:
         state.measured.forget()
     for name in OF_THE_STREAM:
         st.session_state.pop(name, None)
-    st.session_state["own_round"] = st.session_state.get("own_round", 0) + 1  # another, empty, uploader
+    empty_uploader()
 
 
 def tune(stream: UploadedStream) -> None:
@@ -310,6 +334,8 @@ with news:
         st.error(fault_words(st.session_state["own_problem"]), icon=":material/error:")
         st.button("Close", key="own_close", on_click=forget_problem, help="Take this message away")
     problem_notes()
+    if st.session_state.get("own_stream") is not None and (own := st.session_state["own_stream"].uploaded) and own.asks:
+        ask_for_label(own.asks)
 if st.session_state.get("own_stream") is not None:
     st.session_state["last_stream"] = "own"
 with stage:

@@ -44,7 +44,7 @@ class LiveRun:
         while self.due > 0:
             start = self.t % frames
             count = min(self.due, frames - start)
-            due = cut(stream.branches, start, start + count)
+            due = stream.branches.at(slice(start, start + count))
             now, self.state = stream.go_on(due, settings, self.state or stream.at_rest())
             for part_ in fields(Response):
                 getattr(self.response, part_.name)[:, start : start + count] = getattr(now, part_.name)
@@ -59,17 +59,9 @@ class LiveRun:
         assert response is not None
         frames = branches.z_static.shape[1]
         if self.t <= frames:
-            return cut(branches, 0, self.t), part(response, np.arange(self.t))
+            return branches.at(slice(self.t)), part(response, np.arange(self.t))
         order = (np.arange(frames) + self.t) % frames
-        rolled = Branches(
-            branches.z_static[:, order],
-            branches.z_dyn[:, order],
-            branches.u_star[:, order],
-            branches.frame_labels[:, order],
-            branches.severity[..., order],
-            None if branches.content is None else branches.content[:, order],
-        )
-        return rolled, part(response, order)
+        return branches.at(order), part(response, order)
 
     def gap(self, frames: int) -> np.ndarray:
         """(T,) bool: a few frames ahead of the newest one, left blank on a swept screen to show where it is drawn."""
@@ -104,15 +96,6 @@ def blank(paths: int, frames: int, classes: int) -> Response:
         empty.copy(),
         np.full((paths, frames), -1),
     )
-
-
-def cut(branches: Branches, start: int, end: int) -> Branches:
-    """Frames start <= t < end."""
-    return Branches(
-        branches.z_static[:, start:end], branches.z_dyn[:, start:end], branches.u_star[:, start:end],
-        branches.frame_labels[:, start:end], branches.severity[..., start:end],
-        None if branches.content is None else branches.content[:, start:end],
-    )  # fmt: skip
 
 
 def part(response: Response, order: np.ndarray) -> Response:

@@ -58,6 +58,7 @@ def shown_part(uploaded: Uploaded) -> Uploaded:
     paths, frames, classes = uploaded.z_dyn.shape
     kept_frames = min(frames, MOST_FRAMES, max(1, MOST_VALUES // classes))
     kept_paths = min(paths, max(1, MOST_VALUES // (kept_frames * classes)))
+    kept_frames = min(kept_frames, int(uploaded.lengths[:kept_paths].max()))
     if (kept_paths, kept_frames) == (paths, frames):
         return uploaded
     part = (slice(kept_paths), slice(kept_frames))
@@ -97,6 +98,8 @@ def of_logits(id: str, title: str, uploaded: Uploaded) -> tuple[UploadedStream, 
     notes = []
     if (kept_paths, kept_frames) != (paths, frames):
         notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")
+    if (shorter := int((kept.lengths < kept_frames).sum())) > 0:
+        notes.append(f"{shorter} of {kept_paths} streams are shorter than the longest, which has {kept_frames} frames.")
     if kept.z_dyn is kept.z_static:
         notes.append("One classifier: its own past is the static branch, so a memory must be on for the knobs to act.")
     if not uploaded.labelled:

@@ -49,10 +49,11 @@ class StreamMeasures:
 
 
 def flips(predicted: np.ndarray) -> float:
-    """Changes of the predicted class per 100 frames, averaged over the paths."""
+    """Changes of the predicted class per 100 frames, over all paths; -1 is no frame."""
     if predicted.shape[-1] < 2:
         return math.nan
-    return 100.0 * float(np.mean(predicted[..., 1:] != predicted[..., :-1]))
+    changes, there = predicted[..., 1:] != predicted[..., :-1], predicted[..., 1:] >= 0
+    return 100.0 * _mean(changes[there])
 
 
 def steady(severity: np.ndarray, after: int = STEADY_AFTER) -> np.ndarray:
@@ -75,8 +76,14 @@ def jitter(p_max: np.ndarray, severity: np.ndarray, content: np.ndarray | None =
         still = still & steady(content)[..., 1:]
     change = np.abs(np.diff(p_max, axis=-1))
     if not still.any():
-        return float(change.mean())
-    return float(change[..., still].mean() if still.ndim == 1 else change[still].mean())
+        return _mean(change)
+    return _mean(change[..., still] if still.ndim == 1 else change[still])
+
+
+def _mean(x: np.ndarray) -> float:
+    """Over all but NaN, which stands where a path has no frame."""
+    x = x[~np.isnan(x)]
+    return float(x.mean()) if x.size else math.nan
 
 
 def steps(severity: np.ndarray, size: float = STEP_SIZE) -> list[tuple[int, int]]:
@@ -109,6 +116,9 @@ def lag(path: np.ndarray, severity: np.ndarray, fraction: float = 0.63) -> float
         if (severity != severity[:1]).any():
             return math.nan
         severity = severity[0]
+    path = path[~np.isnan(path).any(axis=1)]  # those that last to the end
+    if not len(path):
+        return math.nan
     mean = path.mean(axis=0)  # (T,)
     found = []
     for start, end in steps(severity):

@@ -15,9 +15,11 @@ from knob_core.uploads.uploaded import Pictures, Uploaded
 __all__ = ["Pictures", "Stopped", "Uploaded", "read_logits", "read_pictures"]
 
 
-def read_logits(name: str, content: bytes, cancelled: Callable[[], bool] | None = None) -> Uploaded:
-    """The streams in a file called `name`."""
-    found = ask("logits", [(name, content)], cancelled)
+def read_logits(
+    name: str, content: bytes, cancelled: Callable[[], bool] | None = None, label: str | None = None
+) -> Uploaded:
+    """The streams in a file called `name`; where `asks` names a column, `label` is the answer: its heading, or ""."""
+    found = ask("logits", [(name, content)], cancelled, label=label)
     return Uploaded(**{"z_dyn": found["z_static"], **found})
 
 

@@ -27,22 +27,22 @@ WRITTEN = {
 }
 
 
-def answer(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
+def answer(files: Sequence[tuple[str, bytes]], label: str | None) -> dict[str, Any]:
     """What crosses from the process that reads: the fields of `Uploaded`, without z_dyn where it is z_static."""
-    found = vars(read(*files[0]))
+    found = vars(read(*files[0], label))
     return {key: value for key, value in found.items() if key != "z_dyn" or value is not found["z_static"]}
 
 
-def read(name: str, content: bytes) -> Uploaded:
-    """The streams in a file called `name`, read here."""
+def read(name: str, content: bytes, label: str | None = None) -> Uploaded:
+    """The streams in a file called `name`, read here; `label` answers what a table asks (`Uploaded.asks`)."""
     kind, name = PurePosixPath(name).suffix.lower(), short(name)
     if kind not in KINDS:
         raise ValueError(f"{name} is a {kind[:10] or 'nameless'} file, expected one of {', '.join(KINDS)}")
     if not content:
         raise ValueError(f"{name} is empty")
     if kind in WRITTEN:
-        return uploaded(name, _arrays(name, kind, content), ())
-    return uploaded(name, *(tables.parquet if kind == ".parquet" else tables.csv_table)(name, content))
+        return uploaded(name, _arrays(name, kind, content))
+    return uploaded(name, *(tables.parquet if kind == ".parquet" else tables.csv_table)(name, content, label))
 
 
 def _arrays(name: str, kind: str, content: bytes) -> Held:

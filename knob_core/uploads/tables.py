@@ -2,8 +2,9 @@
 
 Columns `stream`, `label` (or `y_true`), `severity`, `u_star` are what they say, in small letters or not; numbers and
 times of frames are passed over, and a note says which; z_static_* and z_dyn_* are two branches; otherwise every other
-column is a class, and its heading the class's name. Rows of one stream follow each other in time; all streams have as
-many.
+column is a class, and its heading the class's name. Rows of one stream follow each other in time; shorter streams end
+in frames of NaN. A column such as `truth` may be the label without being called so: words are, whole numbers are asked
+about.
 """
 
 from __future__ import annotations
@@ -28,16 +29,20 @@ OWN = {
     "severity": "severity",
     "u_star": "u_star",
 }
+MAY_BE_LABEL = (
+    "truth", "true", "target", "class", "y", "gt", "ground_truth", "groundtruth", "actual", "true_class", "true_label",
+    "class_id", "label_id", "target_class", "annotation",
+)  # fmt: skip
 UNUSED = ("frame", "t", "time", "timestamp", "", "id", "row", "index")  # rows are in order already
 PANDAS_INDEX = re.compile(r"unnamed:_\d+(\.\d+)*|__index_level_\d+__|level_\d+")
 BRANCHES = ("z_static_", "z_dyn_")
 MANY = 10  # rows over which no logit grows from each to the next
 
-Columns = dict[str, np.ndarray]  # (rows,) each by its heading: float64, or text for labels
-Arranged = tuple[Held, tuple[str, ...]]  # and sentences for the one who uploaded it
+Columns = dict[str, np.ndarray]  # (rows,) each by its heading: float64, or text
+Arranged = tuple[Held, tuple[str, ...], str]  # and sentences for the one who uploaded it, and what to ask about
 
 
-def csv_table(name: str, content: bytes) -> Arranged:
+def csv_table(name: str, content: bytes, label: str | None) -> Arranged:
     """A first line of words, or counted from 0 or 1, is the header; without one every column is a class."""
     text = decoded(name, content)
     lines = rows(name, text)
@@ -53,7 +58,8 @@ def csv_table(name: str, content: bytes) -> Arranged:
     headed = counted or None in places or only_quoted
     names = first if headed else [f"class {i}" for i in range(len(first))]
     _require_once(name, names)
-    return _arranged(name, _columns(name, names, lines if headed else rows(name, text)), names, headed)
+    columns = _columns(name, names, lines if headed else rows(name, text))
+    return _arranged(name, columns, names, headed, label)
 
 
 def _columns(name: str, names: Sequence[str], lines: Iterator[tuple[int, list[str]]]) -> Columns:
@@ -76,8 +82,8 @@ def _columns(name: str, names: Sequence[str], lines: Iterator[tuple[int, list[st
     return found | {names[i]: np.array(column, str) for i, column in zip(worded, words, strict=True)}
 
 
-def parquet(name: str, content: bytes) -> Arranged:
-    """Flat columns of numbers; labels may be text."""
+def parquet(name: str, content: bytes, label: str | None) -> Arranged:
+    """Flat columns of numbers; streams and labels may be text."""
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyarrow.parquet import read_table  # type: ignore[import-untyped]
 
@@ -96,7 +102,7 @@ def parquet(name: str, content: bytes) -> Arranged:
                 columns[heading] = np.asarray(column.cast(type_).to_numpy(), np.float64)
         elif kind:
             raise ValueError(f"{name} has a column '{short(heading)}' of {str(type_)[:40]}, expected numbers")
-    return _arranged(name, columns, names, True)
+    return _arranged(name, columns, names, True, label)
 
 
 def _kind(headings: Sequence[str], heading: str) -> str:
@@ -105,7 +111,7 @@ def _kind(headings: Sequence[str], heading: str) -> str:
         return "number"
     plain = _plain(heading)
     unused = plain in UNUSED or PANDAS_INDEX.fullmatch(plain)
-    return "" if unused else "text" if _own(heading) == "labels" else "number"
+    return "" if unused else "text" if _own(heading) in ("labels", "stream") or plain in MAY_BE_LABEL else "number"
 
 
 def _plain(heading: str) -> str:
@@ -125,27 +131,29 @@ def _require_once(name: str, names: Sequence[str]) -> None:
         raise ValueError(f"{name} has two columns of one name, '{short(twice)}'; rename or remove one")
 
 
-def _arranged(name: str, columns: Columns, headings: Sequence[str], headed: bool) -> Arranged:
-    """Columns as the arrays of a stream, and what is odd about them."""
+def _arranged(name: str, columns: Columns, headings: Sequence[str], headed: bool, label: str | None) -> Arranged:
+    """Columns as the arrays of streams, what is odd about them, and which column may be the label."""
     if not columns or not len(next(iter(columns.values()))):
         raise ValueError(f"{name} has no rows, expected one a frame")
-    _require_finite(name, columns)
-    own = {what: column for heading, column in columns.items() if (what := _own(heading))}
-    rest = {heading: column for heading, column in columns.items() if not _own(heading)}
+    own = {what: columns[heading] for heading in columns if (what := _own(heading))}
+    rest = {heading: columns[heading] for heading in headings if heading in columns and not _own(heading)}
+    asked = _label_among(name, own, rest, label)
+    if len(rest) < 2:
+        raise ValueError(f"{name} has {len(rest)} columns of logits, expected at least 2 classes")
+    _require_finite(name, own, rest)
     split = _splitter(name, own.pop("stream", None))
     held: Held = {key: split(column) for key, column in own.items()}
     if "labels" in held and held["labels"].dtype.kind == "f":
         held["labels"] = np.where(np.isnan(held["labels"]), -1, held["labels"])
     if "severity" in held:
-        if (held["severity"] != held["severity"][:1]).any():  # (R, T)
+        schedule = np.fmax.reduce(held["severity"], axis=0)  # (T,), of the longest stream
+        if (held["severity"] != schedule).any(where=~np.isnan(held["severity"])):
             raise ValueError(f"{name}: severity differs between streams, expected one schedule for all")
-        held["severity"] = held["severity"][0]
+        held["severity"] = schedule
     if any(heading.startswith(BRANCHES) for heading in rest):
         names = _branch_names(name, list(rest))
         for key, prefix in zip(("z_static", "z_dyn"), BRANCHES, strict=True):
             held[key] = split(np.stack([rest[prefix + each] for each in names], axis=-1))
-    elif len(rest) < 2:
-        raise ValueError(f"{name} has {len(rest)} columns of logits, expected at least 2 classes")
     else:
         names, held["logits"] = list(rest), split(np.stack(list(rest.values()), axis=-1))
     if headed and names != [str(i) for i in range(len(names))]:
@@ -154,13 +162,46 @@ def _arranged(name: str, columns: Columns, headings: Sequence[str], headed: bool
     notes: tuple[str, ...] = (f"Columns that hold no logits, by their headings: {listed(unused)}.",) if unused else ()
     if growing := listed(_growing(names, held)):
         notes += (f"The numbers of {growing} only grow, and are taken as a class's logits: are they?",)
-    return held, notes
+    return held, notes, asked
+
+
+def _label_among(name: str, own: Columns, rest: Columns, label: str | None) -> str:
+    """Take the label out of `rest`; the heading that is to be asked about, which is taken out, too, or "".
+
+    `label` is the answer: the heading of the label, "" for none, None before anybody was asked.
+    """
+    asked = ""
+    for heading in [each for each in rest if _plain(each) in MAY_BE_LABEL]:
+        numbers, free = _as_numbers(rest[heading]), "labels" not in own
+        if free and (heading == label or (label is None and numbers.dtype.kind == "U")):
+            own["labels"] = rest.pop(heading)
+        elif numbers.dtype.kind == "U":
+            raise ValueError(f"{name}: column '{short(heading)}' holds words, expected numbers, or call it 'label'")
+        elif free and label is None and not asked and _few_whole(numbers, len(rest) - 1):
+            asked = heading
+            del rest[heading]
+        else:
+            rest[heading] = numbers
+    return asked
+
+
+def _as_numbers(column: np.ndarray) -> np.ndarray:
+    """A column of text as float64 where each is a number, else as it is."""
+    if column.dtype.kind == "f":
+        return column
+    numbers = [number_of(text) for text in column.tolist()]
+    return column if None in numbers else np.array(numbers, np.float64)
+
+
+def _few_whole(numbers: np.ndarray, classes: int) -> bool:
+    """Whether they may be classes' places, counted from 0 or from 1."""
+    return bool(((numbers == np.rint(numbers)) & (numbers >= -1) & (numbers <= classes)).all())
 
 
 def _growing(names: Sequence[str], held: Held) -> list[str]:
     """Classes whose numbers only grow, which are likely to be something else."""
     streams = [held[key] for key in ("logits", "z_static", "z_dyn") if key in held]  # (R, T, K) each
-    grows = [(np.diff(z, axis=1) > 0).all(axis=(0, 1)) for z in streams if z.shape[1] >= MANY]
+    grows = [(~(np.diff(z, axis=1) <= 0)).all(axis=(0, 1)) for z in streams if z.shape[1] >= MANY]
     return [names[int(k)] for k in np.flatnonzero(np.any(grows, axis=0))] if grows else []
 
 
@@ -174,27 +215,34 @@ def _branch_names(name: str, rest: list[str]) -> list[str]:
     return static
 
 
-def _require_finite(name: str, columns: Columns) -> None:
-    """Only a logit may be -inf, a class that was ruled out; only a label may be missing."""
-    for heading, x in columns.items():
-        if _own(heading) == "labels":
+def _require_finite(name: str, own: Columns, rest: Columns) -> None:
+    """Only a logit may be -inf, a class that was ruled out; only a label may be missing, or a whole frame."""
+    nothing = np.all([np.isnan(x) for x in rest.values()], axis=0)  # (rows,)
+    for heading, x in [*rest.items(), *own.items()]:
+        if x.dtype.kind == "U" or heading == "labels":
             continue
-        bad = ~np.isfinite(x) if _own(heading) else ~(x < np.inf)
+        bad = (~(x < np.inf) if heading in rest else ~np.isfinite(x)) & ~nothing
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             raise ValueError(f"{name}: column '{short(heading)}' is {x[row]} in row {row + 1}, expected finite numbers")
 
 
 def _splitter(name: str, stream: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from rows (n, ...) to streams (R, T, ...)."""
+    """A function from rows (n, ...) to streams (R, T, ...); shorter ones end in NaN, or in empty text."""
     if stream is None:
         return lambda x: x[None]
-    order = np.argsort(stream, kind="stable")
-    ids, counts = np.unique(stream, return_counts=True)
-    if counts.min() != counts.max():
-        few, many = ids[counts.argmin()], ids[counts.argmax()]
+    if stream.dtype.kind == "U" and (stream == "").any():
         raise ValueError(
-            f"{name}: stream {few:g} has {counts.min()} frames and stream {many:g} has {counts.max()}, "
-            "expected as many in each"
+            f"{name} names no stream in row {int((stream == '').argmax()) + 1}, expected one for each frame"
         )
-    return lambda x: x[order].reshape(len(ids), counts[0], *x.shape[1:])
+    _, codes, counts = np.unique(_as_numbers(stream), return_inverse=True, return_counts=True)
+    order = np.argsort(codes, kind="stable")
+    frame = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)  # of each row, in that order
+
+    def split(x: np.ndarray) -> np.ndarray:
+        empty = "" if x.dtype.kind == "U" else np.nan
+        streams = np.full((len(counts), counts.max(), *x.shape[1:]), empty, x.dtype)
+        streams[codes[order], frame] = x[order]
+        return streams
+
+    return split

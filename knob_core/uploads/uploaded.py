@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from knob_core._arrays.probabilities import whole_of
 from knob_core._arrays.ruled_out import FAR, finite
-from knob_core.uploads.labels import class_names, frame_labels
+from knob_core.branches import Branches, padded
+from knob_core.uploads.labels import UNKNOWN, class_names, frame_labels
 from knob_core.uploads.refusals import short
-
-if TYPE_CHECKING:
-    from knob_core.branches import Branches
 
 LARGEST = 1e6  # more than any logit
 LEAST = 1e-6  # a probability below it counts as this much
@@ -36,20 +33,26 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Uploaded:
-    """R streams of T frames over K classes; z_dyn is z_static where there was one branch only."""
+    """R streams of up to T frames over K classes; z_dyn is z_static where there was one branch only."""
 
-    z_static: np.ndarray  # (R, T, K)
+    z_static: np.ndarray  # (R, T, K), NaN beyond a stream's end
     z_dyn: np.ndarray  # (R, T, K)
     u_star: np.ndarray | None  # (R, T)
     labels: np.ndarray  # (R, T), -1 where unknown
     severity: np.ndarray | None  # (T,)
     classes: tuple[str, ...] = ()  # K names, from the file; () where it has none
     notes: tuple[str, ...] = ()  # sentences for the one who uploaded it
+    asks: str = ""  # heading of a column that may be the label; until that is answered it is left out
 
     @property
     def class_names(self) -> tuple[str, ...]:
         """K names: the file's, or "class 0", "class 1" ..."""
         return self.classes or tuple(f"class {k}" for k in range(self.z_dyn.shape[2]))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """(R,) frames of each stream."""
+        return (~np.isnan(self.z_static[..., 0])).sum(axis=1)
 
     @property
     def labelled(self) -> bool:
@@ -58,16 +61,16 @@ class Uploaded:
 
     def branches(self) -> Branches:
         """For `knob_core.response`; labels are (R,) where no stream changes its own, else (R, T)."""
-        from knob_core.branches import Branches
-
+        z_static, missing = padded(self.z_static)
+        z_dyn = z_static if self.z_dyn is self.z_static else padded(self.z_dyn)[0]
         u_star = np.zeros(self.labels.shape) if self.u_star is None else self.u_star  # both branches weigh alike
         steady = (self.labels == self.labels[:, :1]).all()
         labels = self.labels[:, 0] if steady else self.labels
         severity = np.zeros(self.z_dyn.shape[1]) if self.severity is None else self.severity
-        return Branches(self.z_static, self.z_dyn, u_star, labels, severity)
+        return Branches(z_static, z_dyn, u_star, labels, severity, missing=missing)
 
 
-def uploaded(name: str, held: Held, notes: tuple[str, ...]) -> Uploaded:
+def uploaded(name: str, held: Held, notes: tuple[str, ...] = (), asks: str = "") -> Uploaded:
     """Check shapes and values of what a file held: logits, or z_static and z_dyn; u_star, labels, severity, classes.
 
     `notes` say what was odd about the file, and stand before those that are found here.
@@ -80,9 +83,15 @@ def uploaded(name: str, held: Held, notes: tuple[str, ...]) -> Uploaded:
     z_dyn, more = (z_static, ()) if "logits" in held else _streams(name, "z_dyn", held)
     if z_dyn.shape != z_static.shape:
         raise ValueError(f"{name}: z_static has shape {z_static.shape} and z_dyn {z_dyn.shape}, expected the same")
-    shape, count = z_static.shape[:2], z_static.shape[2]
+    shape, count, missing = z_static.shape[:2], z_static.shape[2], np.isnan(z_static).all(axis=-1)
+    if (np.isnan(z_dyn).all(axis=-1) != missing).any():
+        raise ValueError(f"{name}: streams of z_static and z_dyn end in different frames, expected the same")
     names = class_names(name, held.get("classes"), count)
+    for key in held.keys() & {"labels", "u_star"}:
+        if held[key].dtype.kind == "f" and held[key].shape == shape:
+            held[key] = np.where(missing, UNKNOWN, held[key])
     labels, said = frame_labels(name, held.get("labels"), shape, names, count)
+    labels = np.where(missing, UNKNOWN, labels)
     u_star, severity = (_finite(name, key, held) if key in held else None for key in ("u_star", "severity"))
     if u_star is not None:
         u_star = u_star[None] if u_star.ndim == 1 else u_star
@@ -91,7 +100,7 @@ def uploaded(name: str, held: Held, notes: tuple[str, ...]) -> Uploaded:
     if severity is not None:
         _require_severity(name, severity, shape[1])
     return Uploaded(
-        z_static, z_dyn, u_star, labels, severity, tuple(map(short, names)), (*notes, *changed, *more, *said)
+        z_static, z_dyn, u_star, labels, severity, tuple(map(short, names)), (*notes, *changed, *more, *said), asks
     )
 
 
@@ -102,7 +111,12 @@ def _streams(name: str, key: str, held: Held) -> tuple[np.ndarray, tuple[str, ..
         z = z[None]
     if z.ndim != 3 or 0 in z.shape or z.shape[2] < 2:
         raise ValueError(f"{name}: {key} has shape {z.shape}, expected (T, K) or (R, T, K) with 2 classes or more")
-    return _as_logits(name, key, z)
+    try:
+        held_on, missing = padded(z)
+    except ValueError as error:
+        raise ValueError(f"{name}: in {key} {error}") from error
+    z, notes = _as_logits(name, key, held_on)
+    return z if missing is None else np.where(missing[..., None], np.nan, z), notes
 
 
 def _numbers(name: str, key: str, held: Held) -> np.ndarray:

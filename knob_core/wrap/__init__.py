@@ -15,7 +15,7 @@ import numpy as np
 from knob_core import methods
 from knob_core._arrays.checks import for_torch, real_numbers, require_finite, require_size, shown, unmasked
 from knob_core._arrays.ruled_out import finite
-from knob_core.branches import Branches
+from knob_core.branches import Branches, padded
 from knob_core.memories import Attentive
 from knob_core.runtime.sources import Branch
 from knob_core.wrap.probabilities import ProbabilityNotice, require_logits
@@ -124,20 +124,24 @@ def branches_of(
     labels: np.ndarray | None = None,
     severity: np.ndarray | None = None,
 ) -> Branches:
-    """A single classifier's logits (R, T, K) as the branches of a stream, for `knob_core.response` and the console."""
+    """A single classifier's logits (R, T, K) as the branches of a stream, for `knob_core.response` and the console.
+
+    Shorter streams end in frames of NaN.
+    """
     z = np.asarray(unmasked("logits", logits))
     if z.ndim != 3 or z.dtype.kind != "f" or not z.size or z.shape[2] < 2:
         raise ValueError(
             f"logits are {z.dtype} of shape {z.shape}, expected floats (R, T, K) with R, T >= 1 and K >= 2"
         )
-    z = finite(z)
+    z, missing = padded(finite(z))
     require_finite("logits", z)
     require_size("logits", z)
     require_logits("logits", z)
     paths, frames, _ = z.shape
     u_star = np.zeros((paths, frames), z.dtype)
     labels = np.full(paths, -1) if labels is None else np.asarray(labels)
-    return Branches(z, z, u_star, labels, np.zeros(frames) if severity is None else np.asarray(severity))
+    severity = np.zeros(frames) if severity is None else np.asarray(severity)
+    return Branches(z, z, u_star, labels, severity, missing=missing)
 
 
 def _told(outputs: Any) -> str:

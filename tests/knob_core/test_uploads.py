@@ -124,6 +124,59 @@ def test_tables_with_streams_labels_and_severity(kind, branches):
     np.testing.assert_array_equal(got.severity, np.linspace(1, 5, 6))
 
 
+SHORTER = np.array([6, 3, 4])  # frames of three streams
+
+
+def uneven(columns: str = "stream,label,cat,dog") -> tuple[np.ndarray, bytes]:
+    """Logits (3, 6, 2) with NaN beyond each stream's end, and the same as a table."""
+    z = np.where(np.arange(6)[:, None] < SHORTER[:, None, None], Z[[0, 1, 0], :, :2], np.nan)
+    rows = [(("c", "a", "b")[r], t % 2, *z[r, t]) for r in range(3) for t in range(SHORTER[r])]
+    return z, "\n".join([columns, *(",".join(map(str, row)) for row in rows)]).encode()
+
+
+def test_streams_of_unequal_length_from_arrays_and_tables():
+    z, text = uneven()
+    labels = np.where(np.isnan(z[..., 0]), -1, np.arange(6) % 2)
+    array = read_logits("a.npz", npz(logits=z, labels=labels, u_star=np.where(labels < 0, np.nan, 1.0)))
+    np.testing.assert_array_equal(array.z_static, z)
+    np.testing.assert_array_equal(array.labels, labels)
+    assert array.lengths.tolist() == [6, 3, 4] and array.z_dyn is array.z_static
+    table = read_logits("a.csv", text)
+    order = [1, 2, 0]  # by name
+    np.testing.assert_array_equal(table.z_static, z[order])
+    np.testing.assert_array_equal(table.labels, labels[order])
+    frame = {name: [row[i] for row in csv_rows(text)[1:]] for i, name in enumerate(("stream", "label", "cat", "dog"))}
+    stored = read_logits("a.parquet", parquet({**frame, **{k: np.array(frame[k], float) for k in ("cat", "dog")}}))
+    np.testing.assert_array_equal(stored.z_static, table.z_static)
+    padded = read_logits("a.csv", b"a,b,label\n1,2,0\n3,4,1\nnan,nan,-1\n")
+    assert padded.lengths.tolist() == [2] and padded.labels.tolist() == [[0, 1, -1]]
+    with pytest.raises(ValueError, match="z_static and z_dyn end in different frames"):
+        read_logits("a.npz", npz(z_static=z, z_dyn=z[::-1]))
+
+
+def csv_rows(text: bytes) -> list[list[str]]:
+    return [line.split(",") for line in text.decode().split("\n")]
+
+
+@pytest.mark.parametrize("heading", ["truth", "y", "Target", "class", "ground truth"])
+def test_a_column_of_small_whole_numbers_may_be_the_label(heading: str):
+    """As a class it would be the right one at 1.0 and never at 0.0; asked about, it is neither."""
+    text = f"{heading},cat,dog\n0,2,1\n1,1,3\n0,4,1\n".encode()
+    got = read_logits("a.csv", text)
+    assert got.asks == heading and got.class_names == ("cat", "dog") and not got.labelled
+    label = read_logits("a.csv", text, heading)
+    assert label.labels.tolist() == [[0, 1, 0]] and label.asks == "" and label.class_names == ("cat", "dog")
+    assert read_logits("a.csv", text, "").class_names == (heading, "cat", "dog")
+    words = read_logits("a.csv", f"{heading},cat,dog\ncat,2,1\n,1,3\n".encode())
+    assert words.labels.tolist() == [[0, -1]] and words.asks == ""
+    logits = read_logits("a.csv", f"{heading},cat,dog\n0.5,2,1\n-3,1,3\n".encode())
+    assert logits.class_names == (heading, "cat", "dog") and logits.asks == ""
+    columns = {heading: [0, 1, 0], "cat": [2.0, 1.0, 4.0], "dog": [1.0, 3.0, 1.0]}
+    assert read_logits("a.parquet", parquet(columns)).asks == heading
+    known = read_logits("a.csv", f"{heading},label,cat,dog\n0,1,2,1\n".encode())
+    assert known.labels.tolist() == [[1]] and known.class_names == (heading, "cat", "dog")
+
+
 def test_zips_of_other_systems():
     """Some write \\ between folders, also behind one; a stick of macOS's has a ._ beside each file."""
     still = picture(1)
@@ -240,7 +293,9 @@ HOSTILE_LOGITS = {
     "open bracket": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': ('<f8'", SAVE),
     "junk header": ("a.npy", b"\x93NUMPY\x01\x00\x10\x00" + b"__import__('os')", SAVE),
     "infinity": ("a.npz", npz(logits=np.where(Z > 5, np.inf, Z)), "inf at index"),
-    "nan": ("a.npz", npz(logits=np.full((3, 4), np.nan)), "nan at index"),
+    "nan": ("a.npz", npz(logits=np.full((3, 4), np.nan)), "in logits frame 0 of stream 0 is NaN, expected frames of"),
+    "frame between": ("a.npy", npy(np.where(np.arange(6)[:, None] == 3, np.nan, Z[0])), "frame 3 of stream 0 is NaN"),
+    "half a frame": ("a.npy", npy(np.where(Z[0] == Z[0].max(), np.nan, Z[0])), "nan at index"),
     "huge logits": ("a.npz", npz(logits=Z * 1e9), "no logits"),
     "one class": ("a.npz", npz(logits=np.zeros((5, 1))), "classes"),
     "no frames": ("a.npz", npz(logits=np.zeros((0, 4))), "shape"),
@@ -270,7 +325,8 @@ HOSTILE_LOGITS = {
     "csv nan": ("a.csv", b"a,b\n1,2\nnan,3\n", "'a' is nan in row 2"),
     "csv doubled": ("a.csv", b"a,a,b,c\n1,2,3,4\n", "one name"),
     "csv one class": ("a.csv", b"label,a\n0,1\n", "at least 2"),
-    "csv uneven streams": ("a.csv", b"stream,a,b\n0,1,2\n0,1,2\n1,1,2\n", "stream 1 has 1 frames"),
+    "csv nameless stream": ("a.csv", b"stream,a,b\nx,1,2\n,1,2\n", "a.csv names no stream in row 2"),
+    "csv words for truth": ("a.csv", b"truth,label,a,b\nx,0,1,2\n", "'truth' holds words, expected numbers"),
     "csv two schedules": ("a.csv", b"stream,severity,a,b\n0,1,1,2\n1,2,1,2\n", "severity differs"),
     "csv half branches": ("a.csv", b"z_static_0,z_static_1,z_dyn_0\n1,2,3\n", "expected the same classes twice"),
     "csv branches and more": ("a.csv", b"z_static_0,z_dyn_0,x\n1,2,3\n", "other columns 'x', expected .* no others"),

@@ -13,7 +13,6 @@ from quick import slow_but
 from app.console import display, panels
 from app.console.console_controller import ConsoleController
 from app.console.console_state import ConsoleState, View
-from app.console.live_run import cut
 from app.console.panels import PANELS
 from app.console.pins import Pin, Pins, clean_name
 from app.console.setting_words import regime
@@ -209,7 +208,7 @@ def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStrea
     state.apply_controls(controls)
     state.apply_controls({**controls, "seq": 2, "commands": frames(played)})
     message = answer(state, stream)
-    first = cut(stream.branches, 0, played)
+    first = stream.branches.at(slice(played))
     for title, settings in (("without Knob", Settings(on=False)), ("A", pin)):
         wanted = measure(first, respond(first, settings)[0])
         rests = {id: dict(r["rest"])[title] for id, r in readouts(message).items()}

@@ -532,3 +532,41 @@ def test_what_a_link_cannot_mean_can_be_closed() -> None:
     assert len(at.warning) == 1
     at.button(key="close_notes").click().run()
     assert not at.exception and not at.warning and not [b for b in at.button if b.key == "close_notes"]
+
+
+def test_streams_of_unequal_length_are_shown_with_their_own_ends():
+    z, labels = logits(3, 60)
+    z[1, 25:] = np.nan
+    z[2, 50:] = np.nan
+    at = given(opened(), "mine.npz", npz(logits=z, labels=labels))
+    assert not at.error and "2 of 3 streams are shorter than the longest, which has 60 frames" in said(at)
+    at.number_input(key=f"own_number_{shown(at).id}").set_value(2).run()
+    assert not at.exception
+    stream = replace(shown(at), image=1)
+    controller = at.session_state["own_controller"]
+    response = stream.respond(controller.state.settings)
+    assert (response.predicted[1, 25:] == -1).all() and (response.predicted[1, :25] >= 0).all()
+    rows = csv_text(controller.state, stream).splitlines()
+    assert len(rows) == 2 + 60
+    cut = uploaded_stream.shown_part(read_logits("a.npz", npz(logits=np.where(np.isnan(z), np.nan, z)[1:])))
+    assert cut.z_static.shape == (2, 50, 4)
+
+
+@pytest.mark.parametrize(("answer_", "labelled"), [("Yes, the label", True), ("No, a class", False)])
+def test_a_column_that_may_be_the_label_is_asked_about(answer_: str, labelled: bool):
+    z, _ = logits(1, 30, 3)
+    rows = ["truth,cat,dog,owl", *(f"0,{','.join(map(str, row))}" for row in z[0])]
+    at = given(opened(), "mine.csv", "\n".join(rows).encode())
+    assert "“truth”" in at.warning[0].value and shown(at).names == ("cat", "dog", "owl") and not shown(at).labelled
+    next(button for button in at.button if button.label == answer_).click().run()
+    assert not at.exception and not at.warning
+    assert shown(at).labelled == labelled and shown(at).names[-3:] == ("cat", "dog", "owl")
+    assert len(shown(at).names) == (3 if labelled else 4)
+
+
+def test_a_refused_file_leaves_the_list():
+    at = given(opened(), "mine.npz", b"PK nonsense")
+    assert "save it again" in at.error[0].value
+    assert at.file_uploader[0].value is None
+    given(at, "mine.npz", npz(logits=logits()[0]))
+    assert not at.error and shown(at).images == 3
