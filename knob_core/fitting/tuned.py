@@ -1,9 +1,9 @@
 """Our memory and its rivals, tuned alike on labelled streams: by likelihood, then along the one parameter that calms.
 
 A rung of the ladder has more parameters than the one below it; it is taken where fits to some of the groups do
-clearly better on the others, group by group. Offsets follow from counting: o_k grows where class k is shown too
-rarely. The prior of our memory is a standard normal around its home without labels, set against the number of
-stretches of one class.
+clearly better on the others, group by group. Offsets follow from counting, o_k grows where class k is shown too
+rarely, and the likelihood takes a share of them. The prior of our memory is a standard normal around its home without
+labels, set against the number of stretches of one class.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def own(streams: Streams, rung: str) -> OwnMemory:
     def memory(**at: float) -> OwnMemory:
         t_0 = at["t_0"] + math.log(at.get("tau", tau) / tau)  # flatter frames want a sharper memory
         base = replace(BASE, t_0=t_0, f=at["f"], s=tuple(holds.tolist()) if holds.any() else ())
-        weights = measured(streams.frames, at.get("tau", tau), tuple(offsets.tolist()) if offsets.any() else (), base)
+        o = at.get("share", 1.0) * offsets
+        weights = measured(streams.frames, at.get("tau", tau), tuple(o.tolist()) if o.any() else (), base)
         return OwnMemory(at.get("omega_n", start.omega_n), weights, rung)
 
     def cost(point: np.ndarray) -> float:
@@ -130,7 +131,14 @@ def own(streams: Streams, rung: str) -> OwnMemory:
         for _ in range(OFFSET_ROUNDS):
             for _ in range(OFFSET_STEPS):
                 offsets[:] += at["tau"] * rarer(streams, memory(**at).probabilities(streams))
+            spans["share"], prior["share"], at["share"] = (
+                Range(0.0, 1.5, "linear"),
+                (0.0, at["tau"] / max(float(np.sqrt(offsets @ offsets)), 1e-6)),
+                1.0,
+            )
             at = search(EVALUATIONS // 2 * len(spans))
+            offsets[:] *= at["share"]
+            at["share"] = 1.0
         return at, offsets.copy()
 
     at = streams.once(bool(parts), lambda: search(EVALUATIONS * len(spans)))
@@ -204,7 +212,7 @@ def earned(fitted: Fitted, ladder: tuple[str, ...], streams: Streams, seed: int)
     best, groups = ladder[0], len(np.unique(streams.groups))
     if groups < FEWEST_GROUPS:
         return best
-    folds = [fold for fold in streams.folds(2 if groups >= MANY_GROUPS else FEWEST_GROUPS, seed) if fold[0].stretches]
+    folds = [fold for fold in streams.folds(2 if groups >= MANY_GROUPS else 3, seed) if fold[0].stretches]
 
     def unseen(rung: str) -> tuple[Floats, float]:
         losses, right = [], []

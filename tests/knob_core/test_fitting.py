@@ -11,6 +11,7 @@ from stream_families import FAMILIES, stream_family
 
 from knob_core import fit, metrics, wrap
 from knob_core._arrays.ruled_out import finite
+from knob_core.data import real
 from knob_core.fitting import Fit, listening, tuned
 from knob_core.fitting.streams import given
 from knob_core.memories import Attentive
@@ -265,3 +266,42 @@ def test_a_fit_on_nonsense_is_refused(change: dict, cause: str) -> None:
     good = {"logits": np.random.default_rng(0).normal(0, 1, (2, 5, 3)), "labels": np.array([0, 1])}
     with pytest.raises(ValueError, match=cause):
         fit(**{**good, **change})
+
+
+def judged(z: np.ndarray, labels: np.ndarray, groups: np.ndarray, p: np.ndarray) -> tuple[float, float, float, float]:
+    """(right answers, NLL, excess flips, delay) of an answer."""
+    streams = given(z, labels, groups, None)
+    counts = tuned.count(np.where(streams.labelled, p.argmax(-1), -1), streams.known)
+    return streams.accuracy(p), streams.losses(p).mean(), float(counts.excess_flips), float(counts.delay_mean)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "right", "nll"), [("speech", 0.90, 0.25), ("audio", 0.70, 1.08)])
+def test_real_streams_fitted_on_half_of_the_groups_are_better_on_the_other(name: str, right: float, nll: float) -> None:
+    """Both ways. Offsets are the whole gain on speech and a loss on audio, where every group has a model of its own."""
+    made = real.load(name)
+    half = np.isin(made.groups, np.unique(made.groups)[::2])
+    p, turned = np.empty(made.logits.shape), np.empty(made.logits.shape)
+    for known in (half, ~half):
+        streams, unseen = (given(made.logits[x], made.labels[x], made.groups[x], None) for x in (known, ~known))
+        found = tuned.chosen(tuned.own, tuned.OWN_RUNGS, streams, math.inf, 0)
+        assert isinstance(found, tuned.OwnMemory) and bool(found.weights.o) == (name == "speech")
+        p[~known] = found.probabilities(unseen)
+        turned[~known] = tuned.OwnMemory(2.5 * found.omega_n, found.weights).probabilities(unseen)
+    accuracy, loss, _, _ = judged(made.logits, made.labels, made.groups, p)
+    assert accuracy >= right and loss <= nll
+    if name == "speech":  # at another place of its omega_n
+        _, _, flips, delay = judged(made.logits, made.labels, made.groups, turned)
+        assert flips <= 0.9 and delay <= 6
+
+
+@pytest.mark.parametrize(("name", "right", "flips"), [("speech", 0.845, 1.3), ("audio", 0.702, 4.5)])
+def test_real_streams_need_no_labels(name: str, right: float, flips: float) -> None:
+    """Half of the groups to listen to, the other half to judge, both ways."""
+    made = real.load(name)
+    half = np.isin(made.groups, np.unique(made.groups)[::2])
+    p = np.empty(made.logits.shape)
+    for known in (half, ~half):
+        p[~known] = listening.home(made.logits[known]).probabilities(made.logits[~known])
+    accuracy, _, calm, _ = judged(made.logits, made.labels, made.groups, p)
+    assert accuracy >= right and calm <= flips
