@@ -77,7 +77,9 @@ def reference_pages() -> dict[str, pdoc.doc.Module]:
     """Every public module of the package, whether or not its parent lists it in __all__."""
     package = importlib.import_module(PACKAGE)
     found = [PACKAGE, *(module.name for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."))]
-    without = () if importlib.util.find_spec("ray") else (f"{PACKAGE}.serving.on_ray.",)  # needs the extra knob[ray]
+    without = (
+        () if importlib.util.find_spec("ray") else (f"{PACKAGE}.serving.on_ray.",)
+    )  # needs the extra knob-core[ray]
     public = [name for name in sorted(found) if "._" not in name and not name.startswith(without)]
     for module in map(importlib.import_module, public):
         for name in getattr(module, "__all__", ()):  # some are loaded only when asked for; pdoc does not ask

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from knob_core import interrupts
+from knob_core._extras import needed_for
 
 if TYPE_CHECKING:
     from knob_core.corruptions import corrupt as corrupt
@@ -45,4 +46,5 @@ def __getattr__(name: str) -> Any:
     """A door opens when it is asked for: half of these need torch, and the console does not."""
     if name not in _DOORS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_DOORS[name]}"), name)
+    with needed_for(f"{__name__}.{name}"):
+        return getattr(importlib.import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -2,7 +2,7 @@
 
 1. the folder that the environment variable KNOB_ASSETS names;
 2. `assets/` of a clone, where this package is used from one (an editable installation too);
-3. `knob_core/shipped/`: what an installed package carries, the frost textures and one pocket model.
+3. `knob_core/shipped/`: what an installed package carries, the frost textures, one pocket model, real speech.
 
 Sample images, streams, further models and result tables are in a clone only: they are too large for a package, and the
 sample images have no licence under which a package could hand them on.
@@ -27,8 +27,8 @@ def advice(command: str) -> str:
     named = os.environ.get("KNOB_ASSETS")
     now = f"it is {named!r} now" if named else "it is not set now"
     return (
-        "the installed package carries the frost textures and one model; for anything else clone the repository and "
-        f"set KNOB_ASSETS to its folder `assets` ({now})"
+        "the installed package carries the frost textures, one model and the real speech; for anything else clone the "
+        f"repository and set KNOB_ASSETS to its folder `assets` ({now})"
     )
 
 

@@ -59,7 +59,7 @@ def problem(name: str, root: Path | None) -> str | None:
     if root is None and not module.startswith("knob_core."):
         return f"`knob {name}` needs a clone of the repository: go into one, or install it with pip install -e CLONE"
     if importlib.util.find_spec(package) is None:
-        return f"`knob {name}` needs {package}: pip install '{root or 'knob'}[{extra}]'"
+        return f"`knob {name}` needs {package}: pip install '{root or 'knob-core'}[{extra}]'"
     return None
 
 

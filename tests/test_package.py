@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 LARGEST = 3e6  # bytes of the wheel; a shipped pocket model is half of it
 
 pytestmark = pytest.mark.slow
@@ -60,8 +62,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 def test_one_package_no_common_names_and_a_small_file(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as file:
         names = file.namelist()
-    assert {name.split("/")[0] for name in names} == {"knob_core", "knob-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"knob_core", f"knob_core-{VERSION}.dist-info"}
     assert {"knob_core/py.typed", "knob_core/data/__init__.py", "knob_core/shipped/frost/frost5.webp"} <= set(names)
+    assert {"knob_core/shipped/real/speech.npz", "knob_core/shipped/real/README.md"} <= set(names)
     assert "knob_core/shipped/frost/NOTICE.md" in names  # the textures' licence goes with them
     assert installed.wheel.stat().st_size < LARGEST
     with tarfile.open(installed.sdist) as archive:
@@ -107,7 +110,7 @@ def test_every_corruption_works_and_what_is_left_out_is_named(installed: Install
 
 
 def test_the_command_says_what_it_needs_and_runs_in_a_clone(installed: Installed) -> None:
-    assert installed.run("knob", "--version").stdout == "knob 0.1.0\n"
+    assert installed.run("knob", "--version").stdout == f"knob {VERSION}\n"
     outside = installed.run("knob", "evaluate", "--help")
     assert outside.returncode == 2 and "needs a clone of the repository" in outside.stderr
     inside = installed.run("knob", "evaluate", "--help", cwd=ROOT / "tests")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from knob_core import files
+from knob_core._extras import needed_for
 
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE
@@ -111,6 +111,8 @@ def read_labels(path: Path, count: int) -> NDArray[np.uint8]:
 
 def read_grid(path: Path, count: int) -> NDArray[np.uint8]:
     """A picture of 100 images a row -> (count, 3, 32, 32)."""
+    with needed_for(f"reading {path.name}"):
+        from PIL import Image
     rows = -(-count // GRID_COLUMNS)
     size = (GRID_COLUMNS * SIDE, rows * SIDE)  # (width, height)
     try:
@@ -129,6 +131,8 @@ def read_grid(path: Path, count: int) -> NDArray[np.uint8]:
 def write_grid(path: Path, images: NDArray[np.uint8], method: int = 6) -> None:
     """(N, 3, 32, 32) -> a lossless WebP of 100 images a row, whole; N a multiple of 100; method 0 is quick, 6 small."""
     rows = len(images) // GRID_COLUMNS
+    from PIL import Image
+
     tiles = images.reshape(rows, GRID_COLUMNS, 3, SIDE, SIDE).transpose(0, 3, 1, 4, 2)
     picture = Image.fromarray(np.ascontiguousarray(tiles.reshape(rows * SIDE, GRID_COLUMNS * SIDE, 3)))
     with files.replacing(path) as temporary:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from knob_core import methods
+from knob_core._extras import needed_for
 from knob_core.gates import Gate
 from knob_core.memories import Attentive
 from knob_core.runtime.frame_size import SizeNotice
@@ -96,7 +97,8 @@ def source_of(model: Any, device: str = "auto") -> Source:
     """A source from a shipped model's name, a checkpoint's path, a model of ours, or what is a source already."""
     if isinstance(model, Source):
         return model
-    from knob_core import assets, checkpoint, devices, models
+    with needed_for(f"the model {model!r}" if isinstance(model, (str, os.PathLike)) else f"a {type(model).__name__}"):
+        from knob_core import assets, checkpoint, devices, models
 
     where = devices.pick(device)
     if isinstance(model, (str, os.PathLike)):

@@ -31,7 +31,7 @@ class OnnxSource:
         try:
             import onnxruntime
         except ImportError:
-            raise ValueError(f"{path} needs onnxruntime: pip install 'knob[export]'") from None
+            raise ValueError(f"{path} needs onnxruntime: pip install 'knob-core[export]'") from None
         if not path.is_file():
             raise ValueError(f"{path} is not a file")
         options = onnxruntime.SessionOptions()

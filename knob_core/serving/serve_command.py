@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             try:
                 from knob_core.serving.on_ray import deployments
             except ImportError:
-                raise ValueError("--ray needs Ray Serve: pip install 'knob[ray]'") from None
+                raise ValueError("--ray needs Ray Serve: pip install 'knob-core[ray]'") from None
             return deployments.run(given)
         return run(given)
     except (ValueError, OSError) as error:

@@ -111,7 +111,7 @@ def main() -> None:
     except MemoryError:
         found = {"error": f"{name} takes more than {MAX_MEMORY / 1e9:g} GB to read; send a shorter or smaller file"}
     except ImportError as error:
-        found = {"error": f"{name} needs {error.name}, which is not installed (pip install 'knob[app]')"}
+        found = {"error": f"{name} needs {error.name}, which is not installed (pip install 'knob-core[app]')"}
     except ValueError as error:
         found = {"error": str(error)}
     except Exception as error:

@@ -48,7 +48,7 @@ def onnx_session(path: Path) -> Any:
     try:
         import onnxruntime
     except ImportError as error:
-        raise NotInstalled("onnxruntime is not installed; install it: pip install 'knob[export]'") from error
+        raise NotInstalled("onnxruntime is not installed; install it: pip install 'knob-core[export]'") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

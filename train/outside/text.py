@@ -75,8 +75,8 @@ def line(draw: np.random.Generator, font_file: Path) -> np.ndarray:
 
 def fonts() -> list[Path]:
     """The DejaVu fonts of matplotlib."""
-    folder = packages.folder("matplotlib", "pip install 'knob[report]'") / "mpl-data" / "fonts" / "ttf"
+    folder = packages.folder("matplotlib", "pip install 'knob-core[train]'") / "mpl-data" / "fonts" / "ttf"
     found = sorted(path for path in folder.glob("DejaVu*.ttf") if "Display" not in path.name)
     if not found:
-        raise NotInstalled(f"{folder} has no DejaVu fonts; install matplotlib: pip install 'knob[report]'")
+        raise NotInstalled(f"{folder} has no DejaVu fonts; install matplotlib: pip install 'knob-core[train]'")
     return found
