@@ -28,15 +28,15 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# node_modules is made where there is a Node.js that the tools run on, and only when package.json changed.
-NODE := $(and $(wildcard package.json),$(shell command -v npm),$(shell node -e \
+# node_modules is made where there is a Node.js that the tools run on, and only when its package.json changed.
+NODE := $(and $(wildcard tools/js/package.json),$(shell command -v npm),$(shell node -e \
 	'const [major, minor] = process.versions.node.split("."); if (major * 100 + +minor >= 2019) console.log("fits")'))
 
-javascript: $(if $(NODE),node_modules/.made)
-	@$(if $(NODE),npm run --silent check,echo "JavaScript was not checked: that needs Node.js 20.19 or newer with npm (https://nodejs.org)")
+javascript: $(if $(NODE),tools/js/node_modules/.made)
+	@$(if $(NODE),npm --prefix tools/js run --silent check,echo "JavaScript was not checked: that needs Node.js 20.19 or newer with npm (https://nodejs.org)")
 
-node_modules/.made: package.json package-lock.json
-	npm ci --no-audit --no-fund --loglevel=error
+tools/js/node_modules/.made: tools/js/package.json tools/js/package-lock.json
+	npm --prefix tools/js ci --no-audit --no-fund --loglevel=error
 	touch $@
 
 unit: $(VENV)/.dev
@@ -81,4 +81,4 @@ $(VENV)/.dev: $(VENV)/.run
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build dist docs/site node_modules *.egg-info
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build dist docs/site tools/js/node_modules *.egg-info

@@ -1,4 +1,4 @@
-// Knob: one damped spring between a classifier and its answer. The twin of knob.py, without dependencies; equations there.
+// Knob: one damped spring between a classifier and its answer. The twin of knob.py, which has the equations.
 // Both must give the answers of truth.csv.
 //
 //     const knob = new Knob({ zeta: 1, omega_n: 0.4 });

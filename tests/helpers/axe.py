@@ -1,6 +1,7 @@
 """What axe-core finds wrong with a page: WCAG 2.2, levels A and AA, and its best practices.
 
-axe-core comes with the JavaScript tools (`npm ci`); where it is missing, a warning says that pages were not looked at.
+axe-core comes with the JavaScript tools (`npm ci` in tools/js); where it is missing, a warning says that pages were not
+looked at.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pages import still
 
 from knob_core.assets import ROOT
 
-SOURCE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-MISSING = "not looked at by axe-core: `npm ci` in the clone brings it (Node.js 20.19 or newer)"
+SOURCE = ROOT / "tools" / "js" / "node_modules" / "axe-core" / "axe.min.js"
+MISSING = "not looked at by axe-core: `npm ci` in tools/js brings it (Node.js 20.19 or newer)"
 OPTIONS = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
     "rules": {"target-size": {"enabled": True}},  # in WCAG 2.2 AA, but off unless asked for

@@ -11,7 +11,7 @@ const documented = {
 
 export default [
   { files: ["**/*.js"] },
-  { ignores: ["**/*.d.ts", ".venv/", "assets/"] },
+  { ignores: ["**/*.d.ts", "tools/js/node_modules/"] },
   js.configs.recommended,
   { rules: { "max-len": ["error", 120] } },
   {
@@ -29,5 +29,5 @@ export default [
       "object-shorthand": "error",
     },
   },
-  { files: ["tests/js/**/*.js", "eslint.config.js"], languageOptions: { globals: globals.node } },
+  { files: ["tests/js/**/*.js", "tools/js/*.js"], languageOptions: { globals: globals.node } },
 ];
