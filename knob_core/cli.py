@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell(USAGE.format("\n".join(f"  knob {word:15}{command.says}" for word, command in COMMANDS.items())))
         return 0
     if name == "--version":
-        tell(f"knob {version('knob')}")
+        tell(f"knob {version('knob-core')}")
         return 0
     root = clone(Path.cwd())
     if (wrong := problem(name, root)) is not None:
