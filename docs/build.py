@@ -38,6 +38,7 @@ GUIDE = {  # file in docs/ -> title, in the order of the menu
     "wrap": "Wrap your own model",
     "train": "Train and evaluate",
     "team": "For a team",
+    "how": "How it works",
     "stability": "How far the memory can go",
     "teaching": "Teaching",
     "teaching_answers": "Model answers",

@@ -74,8 +74,7 @@ def test_one_package_no_common_names_and_a_small_file(installed: Installed) -> N
 def test_the_readme_examples_run_in_an_empty_folder(installed: Installed) -> None:
     done = installed.run("python", str(ROOT / "tests" / "helpers" / "readme_examples.py"))
     assert done.returncode == 0, done.stderr
-    assert "on unseen streams" in done.stdout  # the table of the fit, which is printed last
-    assert len(done.stdout.splitlines()) >= 5
+    assert "changes of the answer per 100 frames" in done.stdout  # what listening found
     where = installed.run("python", "-c", "import knob_core; print(knob_core.__file__)")
     assert where.stdout.startswith(str(installed.bin.parent)), where  # not our own copy
 

@@ -1,39 +1,39 @@
-"""What the README tells people to type works as it stands."""
+"""What the README tells people to type works as it stands, and a stranger finds it soon."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import readme_examples
 from readme_examples import README
 
-from knob_core.runtime import KnobStream
-
-
-def test_the_camera_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.chdir(tmp_path)
-    names = readme_examples.camera_example()
-    assert len(capsys.readouterr().out.splitlines()) == 5
-    stream = names["stream"]
-    assert isinstance(stream, KnobStream) and stream.zeta == 1.5
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
-def test_the_example_with_your_own_model():
-    names = readme_examples.own_model_example()
-    assert names["answer"].probabilities.shape == (3, 4)
-    assert (names["stream"].zeta, names["stream"].omega_n) == names["found"].knobs
-    assert names["found"].flips < names["found"].flips_before / 3
+def test_the_examples_run_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = readme_examples.run()
+    assert names["p"].shape == (5,) and abs(names["p"].sum() - 1) < 1e-9
 
 
-def test_commands_and_files_that_are_named_exist():
-    root = Path(__file__).parents[1]
-    for module in re.findall(r"python -m ([\w.]+)", README):
-        if module.startswith("train."):
-            path = root / module.replace(".", "/")
-            assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
+def test_picture_and_first_example_come_early() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= 100
+    assert any("docs/knob.gif" in line for line in lines[:15])
+    assert lines.index("```python") < 30
+    assert 0 < (ROOT / "docs" / "knob.gif").stat().st_size <= 2e6
+
+
+def test_commands_and_files_that_are_named_exist() -> None:
     for path in re.findall(r"\]\((?!http|#)([^)]+)\)", README):
-        if not path.startswith("assets/screenshots/"):
-            assert (root / path).exists(), path
+        assert (ROOT / path).exists(), path
+
+
+def test_the_version_stands_in_one_place_and_the_changelog_is_of_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", changes, re.MULTILINE).group(1) == project["version"]

@@ -32,6 +32,7 @@ MADE_BY = {
     "sensitivity": "python -m train.sensitivity",
     **dict.fromkeys(("change_filters", "change_ablations", "change_home", "change_groups"), CHANGE),
     **dict.fromkeys(("memory_surface", "memory_learned"), CHANGE),
+    "real_streams": "python -m train.real_streams",
     "outside_models": "python -m train.outside",
     "outside_default": "python -m train.outside.unfitted",
     **dict.fromkeys(("claims", "paper", "anchors"), REPORT),

@@ -7,7 +7,6 @@ setting: all together, by corruption, by kind of severity), memory_surface and m
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import pandas as pd
@@ -226,33 +225,6 @@ def trained(results: Results) -> str:
         f"{where}. The likelihood prefers the alert and overdamped end, often the edge of the range; calm is bought "
         "beyond that optimum."
     )
-
-
-def for_operators(results: Results) -> str:
-    """The README's part: every filter at equal delay, and in words where ours wins and where it does not."""
-    means = over_seeds(rows(results, "knob-ode", "mixed")).iloc[::-1]  # calmest first
-    home = results[HOME_FILE]
-    at_home = home[home["model"].str.startswith("knob-ode-s")].groupby("setting").mean(numeric_only=True)
-    bare, ours = at_home.loc[BARE], at_home.loc[OURS_AT_HOME]
-    others = at_home.drop([BARE, OURS_AT_HOME, "plain memory at home"], errors="ignore")["sure_wrong"]
-    words = [
-        f"Without Knob there are {number(bare['excess_flips'], 1)}, at a delay of {number(bare['delay_mean'], 1)}.",
-        *against_the_best(rows(results, "knob-ode", "mixed")),
-        _lower_nll(means["nll"]),
-        f"At the home setting (delay {number(ours['delay_mean'])}) confident errors are {number(ours['sure_wrong'])} "
-        f"per 100 frames, {number(bare['sure_wrong'])} without Knob; at about the same delay: "
-        + ", ".join(f"{name.removesuffix(SAME)} {number(value)}" for name, value in others.items())
-        + ".",
-    ]
-    told = textwrap.fill(" ".join(words), 120, break_on_hyphens=False)
-    return table_of(means, "mean delay, frames") + "\n\n" + told
-
-
-def _lower_nll(nll: Any) -> str:
-    own = float(nll["attentive"])
-    lower = [f"{name_of(str(key))} {number(value, 3)}" for key, value in nll.items() if value < own]
-    said = f"lower is that of {_and(lower)}" if lower else "no filter has a lower one"
-    return f"The NLL of its best setting is {number(own, 3)}; {said}."
 
 
 def against_the_best(frame: Any) -> list[str]:

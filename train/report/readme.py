@@ -1,47 +1,57 @@
-"""The README's figures, written between pairs of markers so that they cannot fall behind the files."""
+"""The README's table, written between two markers so that it cannot fall behind the files."""
 
 from __future__ import annotations
 
-from knob_core import methods
-from train.report import filters, published
-from train.report.result_set import NAMES, Results, markdown, number
+from typing import Any
 
-BEGIN, END = "<!-- results: written by train.report -->", "<!-- end of results -->"
-STREAMS_BEGIN, STREAMS_END = "<!-- change streams: written by train.report -->", "<!-- end of change streams -->"
+from train.report import filters
+from train.report.result_set import Results, markdown, number
+
+BEGIN, END = "<!-- table: written by train.report -->", "<!-- end of table -->"
+DELAY = 1.5  # frames, at which filters are compared on change streams
+REAL = "real_streams"
+ROWS = {  # model of change_filters, filter -> its name in the table, and in the table of a fit on real streams
+    ("knob-ode", "attentive"): ("**Knob**, two branches", ""),
+    ("static", "attentive-single"): ("**Knob**, any classifier", "Knob"),
+    **{("knob-ode", key): (filters.name_of(key), filters.name_of(key))
+       for key in ("change-point", "cusum", "hmm", "hysteresis", "two-speeds", "ema-logits")},
+}  # fmt: skip
 
 
 def table(results: Results) -> str:
-    """Accuracy, calibration and cost of each method, ours beside the paper's."""
-    rows = []
-    for method in results.methods:
-        paper = published.PAPER.get(method, published.NOT_IN_THE_PAPER)
-        ratio = results["cost"].query("method == @method and width == 64")["ratio_to_static"]
-        rows.append(
-            [
-                NAMES[method],
-                results.over_seeds(method, "fused", "clean", "accuracy").show(1, 100),
-                results.over_seeds(method, "fused", "all 19", "accuracy").show(1, 100),
-                number(paper.avg_c, 1),
-                results.over_seeds(method, "fused", "all 19", "ece_deb").show(3),
-                number(paper.ece_deb, 3),
-                " ".join(number(value) for value in ratio),
-                number(paper.latency_ms / published.PAPER[methods.PLAINEST].latency_ms),
-            ]
-        )
-    header = ["method", "clean %", "Avg-C %", "paper", "ECE_deb", "paper", "latency / Static (width 64)", "paper"]
-    return markdown(header, rows)
+    """A row a filter: change streams at one delay, then the sets of real streams; empty where it was not measured."""
+    means = {model: filters.over_seeds(filters.rows(results, model, "mixed")) for model in ("knob-ode", "static")}
+    sets = list(dict.fromkeys(results[REAL]["set"])) if results.has(REAL) else []
+    lines = [
+        [name, *_change(means[model], key), *(cell for kind in sets for cell in _real(results, kind, known_as))]
+        for (model, key), (name, known_as) in ROWS.items()
+    ]
+    home = results[filters.HOME_FILE].query(f"setting == '{filters.BARE}' and by == 'all'")
+    bare = home[home["model"].str.startswith("knob-ode")].mean(numeric_only=True)
+    alone = [f"{number(bare['excess_flips'], 1)} (delay {number(bare['delay_mean'], 1)})", number(bare["nll"], 3)]
+    lines.append(["without Knob", *alone, *(cell for kind in sets for cell in _real(results, kind, "off"))])
+    heads = [f"{kind}: {what}" for kind in sets for what in ("right %", "flips", "delay", "NLL")]
+    return markdown(["", "change streams: excess flips", "NLL", *heads], [line for line in lines if any(line[1:])])
+
+
+def _change(means: Any, key: str) -> list[str]:
+    return [number(means.loc[key, DELAY]), number(means.loc[key, "nll"], 3)] if key in means.index else ["", ""]
+
+
+def _real(results: Results, kind: str, name: str) -> list[str]:
+    frame = results[REAL].query("set == @kind and name == @name")
+    if frame.empty:
+        return [""] * 4
+    row = frame.iloc[0]
+    right, flips, delay = number(100 * row["accuracy"], 1), number(row["excess_flips"]), number(row["delay"], 1)
+    return [right, flips, delay, number(row["nll"], 3)]
 
 
 def insert(text: str, results: Results) -> str:
-    """The README with its figures renewed; those of change streams where they were measured."""
-    text = _between(text, BEGIN, END, table(results))
-    if results.has(filters.FILE):
-        text = _between(text, STREAMS_BEGIN, STREAMS_END, filters.for_operators(results))
-    return text
-
-
-def _between(text: str, begin: str, end: str, part: str) -> str:
-    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise ValueError(f"the README must hold {begin!r} and, after it, {end!r}, once each")
-    before, after = text.split(begin)[0], text.split(end)[1]
-    return f"{before}{begin}\n{part}\n{end}{after}"
+    """The README with its table renewed, where change streams were measured."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise ValueError(f"the README must hold {BEGIN!r} and, after it, {END!r}, once each")
+    if not results.has(filters.FILE):
+        return text
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    return f"{before}{BEGIN}\n{table(results)}\n{END}{after}"
