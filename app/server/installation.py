@@ -29,7 +29,7 @@ class CheckpointFacts:
 
 def versions() -> dict[str, str]:
     """Name -> version of Knob, Python and what it runs on."""
-    knob = installed("knob")
+    knob = installed("knob-core")
     if knob == "not installed":  # run from a checkout
         knob = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     found = {"knob": knob, "python": platform.python_version()}
