@@ -42,6 +42,13 @@ MEASURES = (
     Column("slowest", "delay_90", "slowest", "One change in ten takes at least so many frames", 1),
     Column("lag", "lag63", "lag", "Frames after a step until the gate has gone 63 %", 1),
     Column("lag95", "lag95", "lag 95 %", "Frames after a step until the gate has gone 95 %", 1),
+    Column(
+        "held",
+        "disagreement",
+        "longest disagreement",
+        "Most frames in a row in which the class shown is another than the frame's own",
+        0,
+    ),
     Column("jitter", "jitter", "jitter", "How much confidence trembles while nothing changes", 4),
     Column("errors", "sure_wrong", "errors", "Confident errors per 100 frames", 2),
     Column("right", "accuracy", "right, %", "Frames whose answer is right", 2, 100.0),

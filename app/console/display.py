@@ -21,12 +21,14 @@ from app.figures import scope
 from app.figures.bode_plot import UNITS
 from knob_core.goals import KINDS
 from knob_core.metrics import quartiles
+from knob_core.response import Response
 
 LEGEND = {  # kind: [label, help]
     "now": ["median of the paths", "A path is one draw of the noise over the same picture; this is their median"],
     "band": ["middle half", "From the first to the third quartile of the paths"],
     "ghost": [WITHOUT_KNOB, "Without inertia and memory: the gate σ(u*), and the confidence that it gives"],
     "wrong": ["share wrong", "How many of the paths are wrong at a frame: now, and without Knob"],
+    "disagrees": ["share that disagrees", "How many of the paths show another class than the frame's own"],
     "pin": ["pinned", "The pinned setting that is drawn; Compare has all of them"],
     "cut": ["new picture", "Where another picture begins"],
     "turn": ["you turned", "While a knob was turned, as the stream was playing"],
@@ -105,28 +107,46 @@ def _judged(stream: ShownStream, outcome: Outcome) -> Judged | None:
 
 def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeUpdate:
     response, rows = outcome.response, stream.rows()
-    g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
     labelled, shown = bool((stream.frame_truth >= 0).any()), response.predicted[rows.start]
-    wrong = stream.share_wrong(response) if labelled else None
-    legend = ["now", "band", "ghost", *(["wrong"] if labelled else []), *(["cut"] if stream.cuts else [])]
+    drawn = {name: quartiles(values) for name, values in curves(state, stream, response).items()}
+    legend = ["now", "band", "ghost", *(["wrong"] if labelled else []), "disagrees", *(["cut"] if stream.cuts else [])]
     pin = state.pins.shown
     legend += ["pin"] if pin else []
     shapes: list[dict[str, Any]] = []
     if state.live is not None and outcome.newest is not None:
         gap = state.live.gap(stream.frames)
-        g[:, gap] = p[:, gap] = np.nan
+        for values in drawn.values():
+            values[:, gap] = np.nan
         shown = np.where(gap, -1, shown)
         shapes = [*scope.turn_spans(state.live.spans(stream.frames)), scope.newest_frame(outcome.newest)]
         legend.append("turn")
-    traces = scope.turned_traces(g, p, shown, wrong)
+    traces = scope.turned_traces(
+        scope.Turned(
+            drawn.get("gate"), drawn["alertness"], drawn["confidence"], shown,
+            stream.disagrees(response)[rows].mean(axis=0), stream.share_wrong(response) if labelled else None,
+        )
+    )  # fmt: skip
     axes: dict[str, Any] = {}
     if outcome.pinned is not None and pin is not None:
-        a = outcome.pinned
-        traces += scope.pinned(
-            np.median(a.g[rows], axis=0), np.median(a.p_max[rows], axis=0), a.predicted[rows.start], pin.name
-        )  # fmt: skip
+        medians = {
+            name: np.median(values, axis=0)
+            for name, values in _curves(stream, outcome.pinned, pin.settings.omega_n).items()
+        }
+        traces += scope.pinned(medians, outcome.pinned.predicted[rows.start], pin.name)
         axes = {scope.axis_key("classes"): scope.class_axis(labelled, pinned=pin.name)}
     return {"data": traces, "axes": axes, "shapes": shapes, "legend": legend, "pin": pin.name if pin else ""}
+
+
+def curves(state: ConsoleState, stream: ShownStream, response: Response) -> dict[str, np.ndarray]:
+    """(r, T) of the shown image's paths, by the name of their row on the scope."""
+    live = state.live
+    return _curves(stream, response, state.settings.omega_n if live is None or live.omega_n is None else live.omega_n)
+
+
+def _curves(stream: ShownStream, response: Response, omega_n: float | np.ndarray) -> dict[str, np.ndarray]:
+    rows = stream.rows()
+    gate = {"gate": response.g[rows]} if stream.gated else {}
+    return {**gate, "alertness": response.omega[rows] / omega_n, "confidence": response.p_max[rows]}
 
 
 def _film(stream: ShownStream, outcome: Outcome) -> FilmUpdate:

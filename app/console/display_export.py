@@ -30,7 +30,8 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
     rows = stream.rows()
     with state.lock:
         response, settings = evaluate(state, stream).response, state.settings
-    g, p = quartiles(response.g[rows]), quartiles(response.p_max[rows])
+        curves = display.curves(state, stream, response)
+    quarters = {name: quartiles(values) for name, values in curves.items()}
     without = stream.without_knob
     arrived = response.predicted[rows.start] >= 0
     labelled = (stream.branches.frame_labels[rows] >= 0).any(axis=0)
@@ -42,9 +43,12 @@ def csv_text(state: ConsoleState, stream: ShownStream) -> str:
         "frame": np.arange(stream.frames),
         "severity": np.full(stream.frames, np.nan) if stream.drawn_severity is None else stream.drawn_severity,
         "truth": names(stream.frame_truth),
-        "gate_without_knob": np.median(without.g[rows], axis=0),
-        "gate": g[1], "gate_q1": g[0], "gate_q3": g[2],
-        "confidence": p[1], "confidence_q1": p[0], "confidence_q3": p[2],
+        **({"gate_without_knob": np.median(without.g[rows], axis=0)} if stream.gated else {}),
+        **{
+            f"{name}{end}": quarters[name][i]
+            for name in quarters for i, end in ((1, ""), (0, "_q1"), (2, "_q3"))
+        },
+        "share_disagreeing": np.where(arrived, stream.disagrees(response)[rows].mean(axis=0), np.nan),
         "share_wrong": np.where(arrived & labelled, stream.share_wrong(response), np.nan),
         "confidence_without_knob": np.median(without.p_max[rows], axis=0),
         "share_wrong_without_knob": np.where(labelled, stream.share_wrong(without), np.nan),

@@ -28,13 +28,14 @@ class LiveRun:
     t: int = 0  # frames run so far
     state: Memory | None = None
     response: Response | None = None  # (R, T) with NaN where nothing has arrived yet
+    omega_n: np.ndarray | None = None  # (T,) where the knob stood at each frame on the screen
     turns: list[tuple[int, Settings]] = field(default_factory=list)  # (frame, setting from there on)
 
     def advance(self, stream: ShownStream, settings: Settings) -> None:
         """Run the frames that are due with the knobs where they are now."""
         paths, frames, classes = stream.branches.z_static.shape
-        if self.response is None or self.response.g.shape != (paths, frames):
-            self.response = blank(paths, frames, classes)
+        if self.response is None or self.omega_n is None or self.response.g.shape != (paths, frames):
+            self.response, self.omega_n = blank(paths, frames, classes), np.full(frames, settings.omega_n)
             self.state, self.t, self.turns = None, 0, []
         acting = replace(settings, goals=HOME.goals, frame_rate=HOME.frame_rate)
         if self.turns and self.turns[-1][0] == self.t:
@@ -48,6 +49,7 @@ class LiveRun:
             now, self.state = stream.go_on(due, settings, self.state or stream.at_rest())
             for part_ in fields(Response):
                 getattr(self.response, part_.name)[:, start : start + count] = getattr(now, part_.name)
+            self.omega_n[start : start + count] = settings.omega_n
             self.t += count
             self.due -= count
         while len(self.turns) > 1 and self.turns[1][0] <= self.t - frames:

@@ -38,7 +38,7 @@ class MeasuredPins:
         if key not in self._measures:
             drawn = self._drawn
             response = drawn[1] if drawn is not None and drawn[0] == key else stream.respond(settings)
-            self._measures[key] = measure(stream.branches, response, stream.known)
+            self._measures[key] = measure(stream.branches, response, stream.known, stream.without_knob.predicted)
             if len(self._measures) > MOST:
                 self._measures.popitem(last=False)
         self._measures.move_to_end(key)

@@ -53,7 +53,7 @@ def compare(state: ConsoleState, stream: ShownStream, now: OperatorMeasures | No
 
 def _whole(stream: ShownStream, settings: Settings) -> tuple[Response, OperatorMeasures]:
     response = stream.respond(settings)
-    return response, measure(stream.branches, response, stream.known)
+    return response, measure(stream.branches, response, stream.known, stream.without_knob.predicted)
 
 
 def _evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
@@ -72,10 +72,10 @@ def _evaluate(state: ConsoleState, stream: ShownStream) -> Outcome:
     known = known_truth(arrived, bare.predicted)
     return Outcome(  # all of them over the frames that have arrived, or they could not be compared
         live.response,
-        measure(*live.window(branches), known),
-        measure(arrived, bare, known),
+        measure(*live.window(branches), known, bare.predicted),
+        measure(arrived, bare, known, bare.predicted),
         pinned,
-        measure(*live.window(branches, pinned), known) if pinned else None,
+        measure(*live.window(branches, pinned), known, bare.predicted) if pinned else None,
         newest,
     )
 

@@ -1,8 +1,8 @@
 """The read-outs: cards with one number each, now, before this turn, for the drawn pin, and without Knob.
 
 Which cards there are depends on the stream: frames to a new class where the class changes, the gate's lag where it
-does not, and nothing that needs labels where there are none. Four of them take a goal (`knob_core.goals`) and say
-whether it is met.
+does not, and nothing that needs labels where there are none. The first three are always in sight, the others on
+request. Four of them take a goal (`knob_core.goals`) and say whether it is met.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ READOUTS = {
                 "recognise; one change in ten takes at least as long as the slowest tenth says", "delay"),
         Readout("lag", "lag, frames to 63 %", "lag63", 1, 1, "",
                 "Frames after a sudden change until the gate has gone 63 %"),
+        Readout("disagreement", "longest disagreement", "disagreement", 1, 0, "",
+                "Most frames in a row in which the class shown is another than the frame's own: what stays long is "
+                "stuck"),
         Readout("jitter", "jitter of confidence", "jitter", 1, 3, "",
                 "How much confidence trembles while nothing changes"),
         Readout("confident_errors", "confident errors", "sure_wrong", 1, 1, "",
@@ -62,6 +65,7 @@ READOUTS = {
 }  # fmt: skip
 
 NOTHING = OperatorMeasures(**{entry.name: math.nan for entry in fields(OperatorMeasures)})  # is measured yet
+LATER = ("lag", "delay", "disagreement")  # the price of calm
 PER_100 = ("excess_flips", "flips", "confident_errors")  # cards whose number is per 100 frames
 MISSING = {  # why a card may have no number
     "lag": "not measurable (no step, or noise)",
@@ -77,8 +81,8 @@ def shown_on(stream: ShownStream, goals: Goals) -> list[str]:
     late = ["delay"] if changes else [*(["delay"] if goals.delay is not None else []), "lag"]
     if stream.drawn_severity is None and "lag" in late:
         late.remove("lag")
-    judged = ["confident_errors", "accuracy", "ece"]
-    return [calm, *late, "jitter", *(judged if stream.labelled else [])]
+    right, judged = (["accuracy"], ["confident_errors", "ece"]) if stream.labelled else ([], [])
+    return [calm, *late, *right, "disagreement", *judged, "jitter"]
 
 
 def updates(
@@ -96,7 +100,7 @@ def updates(
         rest = [["previous setting", text(readout, before)]]
         if pinned is not None:
             rest.append([short(pinned[0], LONGEST_NAME), text(readout, pinned[1])])
-        rest.append([WITHOUT_KNOB, text(readout, without)])
+        rest.append([f"{comparison(readout, now, without)}{WITHOUT_KNOB}", text(readout, without)])
         out.append({
             "id": readout.id, "now": text(readout, now), "beside": beside(readout, now, frame_rate), "rest": rest,
             "worse": worse(readout, now, without), "goal": judged(readout, now, goals),
@@ -109,6 +113,8 @@ def beside(readout: Readout, now: OperatorMeasures, frame_rate: float) -> str:
     """What stands small after the number."""
     if readout.id in PER_100:
         return "per 100\nframes"
+    if readout.id == "disagreement" and math.isfinite(now.disagreement):
+        return "frames\nin a row"
     if readout.id == "ece" and math.isfinite(now.ece_floor):
         return f"floor {now.ece_floor:.3f}\n{fault(now)}".rstrip()
     if readout.id == "lag" and math.isfinite(now.lag63):
@@ -162,7 +168,19 @@ def text(readout: Readout, measures: OperatorMeasures) -> str:
 
 
 def worse(readout: Readout, now: OperatorMeasures, without: OperatorMeasures) -> bool:
-    """By more than 5 % of what it is without Knob; lag and delay are always longer and never count as worse."""
+    """By more than 5 % of what it is without Knob; what takes time by its nature never counts as worse."""
+    return readout.id not in LATER and loses(readout, now, without)
+
+
+def loses(readout: Readout, now: OperatorMeasures, without: OperatorMeasures) -> bool:
+    """It is on the bad side of what it is without Knob, by more than 5 %."""
     a, b = getattr(now, readout.field), getattr(without, readout.field)
     loss = (b - a) if readout.more_is_better else (a - b)
-    return bool(loss > 0.05 * abs(b) and readout.id not in ("lag", "delay"))
+    return bool(loss > 0.05 * abs(b))
+
+
+def comparison(readout: Readout, now: OperatorMeasures, without: OperatorMeasures) -> str:
+    """The words before "without Knob" where the number is on the bad side of it."""
+    if readout.id == "disagreement" or not loses(readout, now, without):
+        return ""
+    return "later than " if readout.id in LATER else "worse than "

@@ -51,7 +51,10 @@ def replay(turns: Iterable[Turn], find: Callable[[str], ShownStream]) -> Iterato
         stream = find(turn.stream)
         if turn.live is None:
             run, last = None, turn.settings
-            yield Replayed(turn, measure(stream.branches, stream.respond(turn.settings), stream.known))
+            yield Replayed(
+                turn,
+                measure(stream.branches, stream.respond(turn.settings), stream.known, stream.without_knob.predicted),
+            )
             continue
         if run is None or turn.live[0] < run.t:
             run, last = LiveRun(), turn.settings
@@ -63,7 +66,9 @@ def replay(turns: Iterable[Turn], find: Callable[[str], ShownStream]) -> Iterato
             yield Replayed(turn, None)
             continue
         arrived, bare = run.window(stream.branches, stream.without_knob)
-        yield Replayed(turn, measure(*run.window(stream.branches), known_truth(arrived, bare.predicted)))
+        yield Replayed(
+            turn, measure(*run.window(stream.branches), known_truth(arrived, bare.predicted), bare.predicted)
+        )
 
 
 class Finder:

@@ -86,6 +86,11 @@ class ShownStream:
         return bool(((labels >= 0) & (labels != largest)).any())
 
     @property
+    def gated(self) -> bool:
+        """There are two branches and a gate between them."""
+        return methods.get(self.method).gate.gated
+
+    @property
     def labelled(self) -> bool:
         """Some frame's class is known."""
         return bool((self.branches.labels >= 0).any())
@@ -130,18 +135,22 @@ class ShownStream:
     @cached_property
     def measures_without(self) -> OperatorMeasures:
         """The measures without Knob."""
-        return measure(self.branches, self.without_knob, self.known)
+        return measure(self.branches, self.without_knob, self.known, self.without_knob.predicted)
 
     def share_wrong(self, response: Response) -> np.ndarray:
         """(T,) the share of the shown image's paths that are wrong; 0 where there is no label, or no answer yet."""
         labels, predicted = self.branches.frame_labels[self.rows()], response.predicted[self.rows()]
         return ((predicted != labels) & (labels >= 0) & (predicted >= 0)).mean(axis=0)
 
+    def disagrees(self, response: Response) -> np.ndarray:
+        """(R, T) bool: the class shown is another than the frame's own; False where no frame has come."""
+        return (response.predicted != self.without_knob.predicted) & (response.predicted >= 0)
+
     def background(self) -> StreamBackground:
         """What no knob changes: axes, severity, the traces without Knob, the film strip."""
         rows, without = self.rows(), self.without_knob
         traces = {
-            "gate": np.median(without.g[rows], axis=0),
+            **({"gate": np.median(without.g[rows], axis=0)} if self.gated else {}),
             "confidence": np.median(without.p_max[rows], axis=0),
             "wrong": self.share_wrong(without),
             "classes": without.predicted[rows.start],
@@ -156,6 +165,6 @@ class ShownStream:
             film = {"sprite": sprite, "frames": self.film_frames.tolist()}
         return {
             "id": self.id, "title": self.title, "figure": figure, "film": film, "truth": pack(self.frame_truth, "i2"),
-            "alt": f"scope: severity, classes, gate and confidence over {self.frames} frames",
+            "alt": f"scope: classes, confidence{', gate' * self.gated} and alertness over {self.frames} frames",
             "classes": list(self.names), "short": self.short_names,
         }  # fmt: skip

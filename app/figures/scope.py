@@ -1,7 +1,8 @@
-"""The scope: severity, classes, gate and confidence over the stream, and how many paths are wrong at each frame.
+"""The scope: severity, classes, gate, alertness and confidence over the stream, and how many paths are wrong.
 
-Split in two: `base` is what no knob changes (axes, severity, truth, what is without Knob), `turned_traces` the rest.
-Rows without content (no severity recorded, no labels) are left out, and the others get their room.
+gate: g = sigmoid(u); alertness: the natural frequency that acted, as a multiple of the knob's. Split in two: `base` is
+what no knob changes (axes, severity, truth, what is without Knob), `turned_traces` the rest. Rows without content (no
+severity recorded, no gate, no labels) are left out, and the others get their room.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ class Row(NamedTuple):
     ticks: tuple[float, ...]
     words: tuple[str, ...] = ()  # at the ticks; none: the numbers
     title: str = ""
+    log: bool = False
 
 
 LONGEST_NAME = 9  # characters beside a row
 GAP = 7.0  # pixels between rows at the usual size
 ROWS = {  # top to bottom
-    "severity": Row("y", 28, "severity", (-0.2, 5.4), (0, 5), title="severity"),
+    "severity": Row("y", 24, "severity", (-0.2, 5.4), (0, 5), title="severity"),
     "classes": Row("y2", 45, "text", (-0.5, 2.5), (0, 1, 2), ("now", "without", "truth")),
-    "gate": Row("y3", 60, "gate", (-0.02, 1.02), (0, 0.5, 1), title="gate"),
-    "confidence": Row("y4", 60, "confidence", (-0.02, 1.02), (0, 0.5, 1), title="confidence"),
+    "confidence": Row("y4", 46, "confidence", (-0.02, 1.02), (0, 0.5, 1), title="confidence"),
+    "gate": Row("y3", 46, "gate", (-0.02, 1.02), (0, 0.5, 1), title="gate"),
+    "alertness": Row("y6", 34, "under", (0.25, 40), (1, 10), ("× 1", "× 10"), "alertness", log=True),
     "wrong": Row("y5", 22, "wrong", (-0.5, 1.5), (0, 1), ("without", "now")),
+    "disagrees": Row("y7", 11, "under", (-0.5, 0.5), (0,), ("disagrees",)),
 }
 TRUTH, WITHOUT, NOW, PINNED = 2, 1, 0, -1  # heights in the row of classes
 
@@ -51,10 +55,11 @@ def base(
 ) -> dict[str, Any]:
     """Everything that stays while a knob is turned; all (T,), `without` as gate, confidence, wrong and classes.
 
-    `names` are the classes', for the ribbon; severity and truth are None where they are not known.
+    `names` are the classes', for the ribbon; severity and truth are None where they are not known; a model without a
+    gate has no "gate".
     """
-    frames = len(without["gate"])
-    empty = {"severity": severity is None, "wrong": truth is None}
+    frames = len(without["confidence"])
+    empty = {"severity": severity is None, "gate": "gate" not in without, "wrong": truth is None}
     shown = [name for name in ROWS if not empty.get(name)]
     layout: dict[str, Any] = {
         "margin": {"l": 62, "r": 10, "t": 4, "b": 20},
@@ -73,20 +78,24 @@ def base(
     layout["annotations"] = [{**word, "yshift": -10, "showarrow": False, "font": {"color": "muted"}}]
     data = [
         ribbon(without["classes"], WITHOUT, "without Knob"),
-        line(without["gate"], "command/0.45", axis=ROWS["gate"].axis, name="command σ(u*)", width=1, dash="dot"),
         line(without["confidence"], "confidence/0.5", axis=ROWS["confidence"].axis, name="without Knob", width=1,
              dash="dot"),
     ]  # fmt: skip
+    if "gate" in without:
+        data.append(line(without["gate"], "command/0.45", axis=ROWS["gate"].axis, name="command σ(u*)", width=1,
+                         dash="dot"))  # fmt: skip
     if severity is not None:
         data.insert(0, line(severity, "severity", name="severity", shape="hv", width=2, hover=True))
     if truth is not None:
-        data += [ribbon(truth, TRUTH, "truth"), wrong(without["wrong"], 0)]
+        data += [ribbon(truth, TRUTH, "truth"), strip(without["wrong"], "wrong", 0)]
     return {"data": data, "layout": layout}
 
 
 def axis(row: Row, domain: list[float]) -> dict[str, Any]:
     """A row's axis."""
     out: dict[str, Any] = {"range": list(row.range), "domain": domain, "tickvals": list(row.ticks), "anchor": "x"}
+    if row.log:
+        out |= {"type": "log", "range": np.log10(row.range).tolist()}
     if row.words:
         out["ticktext"] = list(row.words)
     return out | {"title": {"text": row.title, "font": {"color": row.color}} if row.title else None, "titlegap": 40}
@@ -116,27 +125,40 @@ def cut_mark(frame: int) -> dict[str, Any]:
     return {"type": "line", **ends, "line": style, "layer": "below"}
 
 
-def wrong(share: np.ndarray, row: int) -> dict[str, Any]:
-    """One strip of cells: the share of paths that are wrong at each frame."""
+def strip(share: np.ndarray, row: str, height: int) -> dict[str, Any]:
+    """One strip of cells: a share of paths at each frame."""
+    color = ROWS[row].color
     return {
-        "type": "heatmap", "z": [pack(share)], "x0": 0, "dx": 1, "y0": row, "dy": 1, "yaxis": ROWS["wrong"].axis,
-        "zmin": 0, "zmax": 1, "colorscale": [[0, "wrong/0"], [1, "wrong"]], "showscale": False,
+        "type": "heatmap", "z": [pack(share)], "x0": 0, "dx": 1, "y0": height, "dy": 1, "yaxis": ROWS[row].axis,
+        "zmin": 0, "zmax": 1, "colorscale": [[0, f"{color}/0"], [1, color]], "showscale": False,
     }  # fmt: skip
 
 
-def turned_traces(
-    g: np.ndarray, p_max: np.ndarray, classes: np.ndarray, share_wrong: np.ndarray | None
-) -> list[dict[str, Any]]:
-    """What a turn changes: quartiles (3, T) of gate and confidence over paths, the first path's classes (T,), and the
-    share of wrong paths (T,), None without labels."""
-    gate, confidence = ROWS["gate"].axis, ROWS["confidence"].axis
+class Turned(NamedTuple):
+    """What a turn changes: quartiles (3, T) over paths, the first path's classes (T,), shares of the paths (T,)."""
+
+    g: np.ndarray | None  # None: the model has no gate
+    alertness: np.ndarray
+    p_max: np.ndarray
+    classes: np.ndarray
+    disagrees: np.ndarray  # the class shown is another than the frame's own
+    wrong: np.ndarray | None  # None: no label is known
+
+
+def turned_traces(turned: Turned) -> list[dict[str, Any]]:
+    """The traces over those of `base`."""
+    curves = {"gate": turned.g, "alertness": turned.alertness, "confidence": turned.p_max}
+    drawn = {name: (ROWS[name], values) for name, values in curves.items() if values is not None}
+    bands = [band(low, high, f"{row.color}/0.2", axis=row.axis) for row, (low, _, high) in drawn.values()]
     return [
-        *band(g[0], g[2], "gate/0.2", axis=gate),
-        *band(p_max[0], p_max[2], "confidence/0.2", axis=confidence),
-        line(g[1], "gate", axis=gate, name="gate", width=2, hover=True),
-        line(p_max[1], "confidence", axis=confidence, name="confidence", width=2, hover=True),
-        ribbon(classes, NOW, "now"),
-        *([wrong(share_wrong, 1)] if share_wrong is not None else []),
+        *(trace for pair in bands for trace in pair),
+        *(
+            line(values[1], row.color, axis=row.axis, name=name, width=2, hover=True)
+            for name, (row, values) in drawn.items()
+        ),
+        ribbon(turned.classes, NOW, "now"),
+        strip(turned.disagrees, "disagrees", 0),
+        *([strip(turned.wrong, "wrong", 1)] if turned.wrong is not None else []),
     ]
 
 
@@ -145,11 +167,13 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
 
 
-def pinned(g: np.ndarray, p_max: np.ndarray, classes: np.ndarray, name: str) -> list[dict[str, Any]]:
-    """A pinned setting's gate and confidence (T,), dashed, and its classes."""
+def pinned(curves: dict[str, np.ndarray], classes: np.ndarray, name: str) -> list[dict[str, Any]]:
+    """A pinned setting's curves (T,) by the name of their row, dashed, and its classes."""
     return [
-        line(g, "gate", axis=ROWS["gate"].axis, name=f"{name} gate", width=1.4, dash="dash"),
-        line(p_max, "confidence", axis=ROWS["confidence"].axis, name=f"{name} confidence", width=1.4, dash="dash"),
+        *(
+            line(y, ROWS[row].color, axis=ROWS[row].axis, name=f"{name} {row}", width=1.4, dash="dash")
+            for row, y in curves.items()
+        ),
         ribbon(classes, PINNED, name),
     ]
 

@@ -95,13 +95,13 @@ def of_logits(id: str, title: str, uploaded: Uploaded) -> tuple[UploadedStream, 
     kept = shown_part(uploaded)
     kept_paths, kept_frames = kept.labels.shape
     branches = kept.branches()
-    notes = []
+    notes, single = [], kept.z_dyn is kept.z_static
     if (kept_paths, kept_frames) != (paths, frames):
         notes.append(f"Shown are {kept_paths} of {paths} streams and the first {kept_frames} of {frames} frames.")
     if (shorter := int((kept.lengths < kept_frames).sum())) > 0:
         notes.append(f"{shorter} of {kept_paths} streams are shorter than the longest, which has {kept_frames} frames.")
-    if kept.z_dyn is kept.z_static:
-        notes.append("One classifier: its own past is the static branch, so a memory must be on for the knobs to act.")
+    if single:
+        notes.append("One classifier has no gate: a memory must be on for the knobs to act.")
     if not uploaded.labelled:
         notes.append(f"The file has no labels: {NEEDS_LABELS} need them, and are not shown.")
     elif (unknown := int((branches.frame_labels < 0).all(axis=1).sum())) > 0:
@@ -110,7 +110,7 @@ def of_logits(id: str, title: str, uploaded: Uploaded) -> tuple[UploadedStream, 
     if uploaded.severity is None:
         notes.append("No severity was recorded, so lag after a step cannot be told.")
     return UploadedStream(
-        id, title, methods.DEFAULT, branches, 1,
+        id, title, methods.PLAINEST if single else methods.DEFAULT, branches, 1,
         names=uploaded.class_names, severity_known=uploaded.severity is not None, uploaded=kept,
         source=source_of(id, title),
     ), notes  # fmt: skip

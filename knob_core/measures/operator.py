@@ -27,6 +27,13 @@ class OperatorMeasures(StreamMeasures):
     delay_mean: float  # frames until a new class is shown
     delay_median: float  # frames
     delay_90: float  # frames: nine of ten changes are followed faster
+    disagreement: float  # most frames in a row in which the class shown is another than the frame's own
+
+
+def disagreement(predicted: np.ndarray, bare: np.ndarray) -> np.ndarray:
+    """Frames in a row, (R, T), in which the class shown is another than the frame's own, `bare`."""
+    frame, apart = np.arange(predicted.shape[1]), predicted != bare
+    return frame - np.maximum.accumulate(np.where(apart, -1, frame), axis=1)
 
 
 def known_truth(branches: Branches, bare: np.ndarray) -> Truth | None:
@@ -35,11 +42,14 @@ def known_truth(branches: Branches, bare: np.ndarray) -> Truth | None:
     return truth(labels, bare, branches.content) if (labels >= 0).any() else None
 
 
-def measure(branches: Branches, response: Response, known: Truth | None) -> OperatorMeasures:
-    """Every measure of a response; `known` from `known_truth` of the same branches."""
+def measure(
+    branches: Branches, response: Response, known: Truth | None, bare: np.ndarray | None = None
+) -> OperatorMeasures:
+    """Every measure of a response; `known` from `known_truth` of the same branches, `bare` as there."""
     found = asdict(stability.measure(branches, response))
     labelled = branches.frame_labels >= 0
     found["confidence"] = float(response.p_max[labelled].mean()) if labelled.any() else math.nan
+    found["disagreement"] = math.nan if bare is None else float(disagreement(response.predicted, bare).max())
     if known is None:
         return OperatorMeasures(**found, **dict.fromkeys(CHANGE, math.nan))
     counts = change.count(response.predicted, known)

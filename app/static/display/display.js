@@ -19,7 +19,10 @@ import { TimeZoom } from "./time_zoom.js";
 /** @import { Figure } from "../plot/figure_types.js" */
 
 const HTML = `
-  <div class="readouts" role="group" aria-label="read-outs"></div>
+  <div class="numbers">
+    <div class="readouts" role="group" aria-label="read-outs"></div>
+    <button type="button" class="more" aria-expanded="false" title="Show or hide the other read-outs">more</button>
+  </div>
   <figure class="scope">
     <figcaption>
       <span class="title"></span>
@@ -96,6 +99,12 @@ class Display {
     const part = (/** @type {string} */ selector) => find(this.box, selector, HTMLElement);
     this.parts = { title: part(".scope .title"), legend: part(".legend") };
     this.readouts = new Readouts(part(".readouts"), this);
+    const more = part(".more");
+    more.onclick = () => {
+      const open = part(".readouts").classList.toggle("open");
+      more.setAttribute("aria-expanded", String(open));
+      more.textContent = open ? "less" : "more";
+    };
     part(".at").title = CURSOR_HELP;
     part(".strip").title = STRIP_HELP;
     this.scope = new Painter(find(this.box, ".scope canvas", HTMLCanvasElement));

@@ -47,6 +47,7 @@ export const SAMPLES = {
   cut: { colour: "muted", dash: "dot" },
   pin: { colour: "text", dash: "dash" },
   turn: { colour: "under", width: 8 },
+  disagrees: { colour: "under", width: 8 },
 };
 
 /**

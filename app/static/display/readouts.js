@@ -1,11 +1,14 @@
 // The read-outs above the scope: a large number each, with what it was before this turn and what it is without Knob.
-// Some take a goal: a line of the card says whether it is met, and becomes a field when it is pressed.
+// The first ones, and those with a goal, are always in sight. Some take a goal: a line of the card says whether it is
+// met, and becomes a field when it is pressed.
 import { addButton, addElement, keepChildren, setIfChanged } from "../page/dom.js";
 import { writeValuePairs } from "../page/value_pairs.js";
 
 /** @import { DisplayConstants, GoalConstants, ReadoutUpdate } from "../messages.js" */
 
 const WHY_HELP = "Open Reliability: turn ωₙ, or fit the temperature there, until it keeps what it promises";
+
+const ALWAYS = 3; // cards in sight: calm, prompt, right
 
 /**
  * What the cards need of the display.
@@ -32,13 +35,13 @@ export class Readouts {
   draw(constants, readouts) {
     const { row } = this;
     keepChildren(row, readouts.length, () => this.addCard());
-    setIfChanged(row, "data-cards", String(readouts.length));
     readouts.forEach((readout, i) => {
       const card = row.children[i];
       const [label, big, rest, goal] = card.children;
       const fixed = constants.find((constant) => constant.id === readout.id);
       if (!fixed) return;
       setIfChanged(card, "data-id", readout.id);
+      setIfChanged(card, "data-main", String(i < ALWAYS || (readout.goal?.limit ?? null) !== null));
       setIfChanged(card, "title", fixed.help);
       setIfChanged(card, "data-better", readout.worse ? "no" : "");
       setIfChanged(label, "text", fixed.label);

@@ -33,6 +33,17 @@ SETTINGS = [
 ]  # fmt: skip
 
 
+def longest_disagreement(shown: np.ndarray, own: np.ndarray) -> int:
+    """By counting."""
+    longest = 0
+    for path in shown != own:
+        run = 0
+        for apart in path:
+            run = run + 1 if apart else 0
+            longest = max(longest, run)
+    return longest
+
+
 def trace(message: dict, name: str) -> np.ndarray:
     (found,) = [t for t in message["scope"]["data"] if t.get("name") == name]
     return unpack(found["y"])
@@ -50,10 +61,13 @@ def test_scope_and_read_outs_are_knob_core_s(stream: ShownStream, settings: Sett
     rows = slice(6, 12)  # the second image
     np.testing.assert_allclose(trace(message, "gate"), np.median(response.g[rows], 0), atol=1e-6)
     np.testing.assert_allclose(trace(message, "confidence"), np.median(response.p_max[rows], 0), atol=1e-6)
+    np.testing.assert_allclose(trace(message, "alertness"), np.median(response.omega[rows], 0) / settings.omega_n,
+                               rtol=1e-6)  # fmt: skip
     m = measure(stream.branches, response)
     shown = {id: r["now"] for id, r in readouts(message).items()}
     assert shown == {
         "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}",
+        "disagreement": f"{longest_disagreement(response.predicted, stream.without_knob.predicted)}",
         "lag": f"{m.lag63:.1f}" if np.isfinite(m.lag63) else "–",
         "accuracy": f"{100 * m.accuracy:.1f} %", "confident_errors": f"{m.sure_wrong:.1f}", "ece": f"{m.ece:.3f}",
     }  # fmt: skip
@@ -209,9 +223,9 @@ def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStrea
     state.apply_controls({**controls, "seq": 2, "commands": frames(played)})
     message = answer(state, stream)
     first = stream.branches.at(slice(played))
-    for title, settings in (("without Knob", Settings(on=False)), ("A", pin)):
+    for place, settings in ((-1, Settings(on=False)), (-2, pin)):
         wanted = measure(first, respond(first, settings)[0])
-        rests = {id: dict(r["rest"])[title] for id, r in readouts(message).items()}
+        rests = {id: r["rest"][place][1] for id, r in readouts(message).items()}
         assert rests["flips"] == f"{wanted.flips:.1f}" and rests["accuracy"] == f"{100 * wanted.accuracy:.1f} %"
     assert {"A gate", "A confidence"} <= {t.get("name") for t in message["scope"]["data"]}
     assert "pin" in message["scope"]["legend"]
@@ -252,5 +266,6 @@ def test_reset_mode_steps_once_and_no_further(stream: ShownStream) -> None:
 def test_a_model_without_a_gate_says_so(stream: ShownStream) -> None:
     shut = replace(stream, method="static")
     assert "has no gate" in answer(ConsoleState(view=View("step")), shut)["panel"]["note"]
-    (ghost,) = [t for t in shut.background()["figure"]["data"] if t.get("name") == "command σ(u*)"]
-    np.testing.assert_array_equal(unpack(ghost["y"]), 0)
+    scope = shut.background()["figure"]
+    assert "yaxis3" not in scope["layout"] and not any("σ" in t.get("name", "") for t in scope["data"])
+    assert "gate" not in {t.get("name") for t in answer(ConsoleState(), shut)["scope"]["data"]}

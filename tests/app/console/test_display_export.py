@@ -34,6 +34,9 @@ def test_csv_holds_the_scope(stream: ShownStream) -> None:
     np.testing.assert_allclose(
         [float(r["confidence_q3"]) for r in rows], np.percentile(response.p_max[6:12], 75, axis=0), atol=1e-5
     )
+    np.testing.assert_allclose(
+        [float(r["alertness"]) for r in rows], np.median(response.omega[6:12], 0) / 0.9, rtol=1e-5
+    )
     np.testing.assert_allclose([float(r["severity"]) for r in rows], stream.branches.severity, atol=1e-5)
     assert [r["truth"] for r in rows] == [CLASSES[k] for k in stream.frame_truth]
     assert [r["predicted_first_path"] for r in rows] == [CLASSES[k] for k in response.predicted[6]]
@@ -85,6 +88,8 @@ def test_html_has_the_wrong_frames(stream: ShownStream) -> None:
     page = html_text(ConsoleState(), stream)
     found = re.findall(r'"z":\s*(\[\[[^\]]*\]\])', page)
     shares = [cells for z in found if max(cells := json.loads(z)[0]) <= 1]
-    ghost, now = shares
+    ghost, apart, now = shares
+    response = respond(stream.branches, Settings())[0]
+    np.testing.assert_allclose(apart, (response.predicted != stream.without_knob.predicted)[6:12].mean(0), atol=1e-6)
     np.testing.assert_allclose(ghost, stream.share_wrong(stream.without_knob), atol=1e-6)
-    np.testing.assert_allclose(now, stream.share_wrong(respond(stream.branches, Settings())[0]), atol=1e-6)
+    np.testing.assert_allclose(now, stream.share_wrong(response), atol=1e-6)

@@ -41,6 +41,8 @@ def test_a_turn_acts_from_its_frame_on(stream: ShownStream) -> None:
     assert live.response is not None
     np.testing.assert_allclose(live.response.u[:, :80], u, atol=1e-9)
     assert np.isnan(live.response.u[:, 80:]).all()
+    assert live.omega_n is not None
+    np.testing.assert_array_equal(live.omega_n[:80], np.repeat([before.omega_n, after.omega_n], [50, 30]))
     assert live.spans(stream.frames) == [(50, 50)]
     assert live.window(stream.branches)[1].g.shape[1] == 80
 

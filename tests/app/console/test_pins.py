@@ -101,7 +101,9 @@ def test_the_table_has_knob_core_s_numbers_for_each_setting(scenes: ShownStream)
         ("A", CALM),
         ("B", ALERT),
     ):
-        wanted = measure(scenes.branches, respond(scenes.branches, settings)[0], scenes.known)
+        wanted = measure(
+            scenes.branches, respond(scenes.branches, settings)[0], scenes.known, scenes.without_knob.predicted
+        )
         np.testing.assert_equal(asdict(rows[name].measures), asdict(wanted))  # where NaN equals NaN
     told = answer(state, scenes)["panel"]["compare"]
     labels = [id for id, _, _ in told["columns"]]

@@ -64,7 +64,15 @@ def test_excess_flips_and_delay_are_knob_core_s(scenes: ShownStream, settings: S
     told = readouts(answer(ConsoleState(settings=settings), scenes))
     response, _ = respond(scenes.branches, settings)
     m = measure(scenes.branches, response, scenes.without_knob.predicted)
-    assert list(told) == ["excess_flips", "delay", "jitter", "confident_errors", "accuracy", "ece"]
+    assert list(told) == [
+        "excess_flips",
+        "delay",
+        "accuracy",
+        "disagreement",
+        "confident_errors",
+        "ece",
+        "jitter",
+    ]
     assert told["excess_flips"]["now"] == f"{m.excess_flips:.1f}"
     assert told["delay"]["now"] == f"{m.delay_mean:.1f}"
     assert told["delay"]["beside"] == f"median {m.delay_median:.0f}\nslowest tenth {m.delay_90:.0f}"
@@ -152,8 +160,10 @@ def test_rows_without_content_are_left_out(scenes: ShownStream) -> None:
     unlabelled = UploadedStream("film", "", "knob-ode", bare, 6, severity_known=False)
     figure = unlabelled.background()["figure"]
     axes = {name for name in figure["layout"] if name.startswith("yaxis")}
-    assert axes == {scope.axis_key(row) for row in ("classes", "gate", "confidence")}
+    assert axes == {scope.axis_key(row) for row in ("classes", "gate", "confidence", "alertness", "disagrees")}
     assert set(ribbons(figure)) == {"without Knob"}
     told = answer(ConsoleState(), unlabelled)
-    assert list(readouts(told)) == ["flips", "jitter"]  # no verdict without labels
-    assert "wrong" not in told["scope"]["legend"] and not [t for t in told["scope"]["data"] if t["type"] == "heatmap"]
+    assert list(readouts(told)) == ["flips", "disagreement", "jitter"]  # no verdict without labels
+    assert "wrong" not in told["scope"]["legend"] and [
+        t["yaxis"] for t in told["scope"]["data"] if t["type"] == "heatmap"
+    ] == [scope.ROWS["disagrees"].axis]
