@@ -11,7 +11,6 @@ from app.console import readouts
 from app.console.console_state import FRAME_RATES, TEMPERATURES, ConsoleState
 from app.console.outcome import Outcome
 from app.console.panels import PANELS, PanelInput, beside, panel
-from app.console.panels.panel_input import Judged
 from app.console.pins import LONGEST
 from app.console.protocol import DisplayConstants, FilmUpdate, GoalConstants, ScopeUpdate
 from app.console.readouts import READOUTS, WITHOUT_KNOB
@@ -61,13 +60,10 @@ def goal_constants(name: str) -> GoalConstants | None:
 
 def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[str, Any]:
     """A DisplayUpdate without `runs` and `waiting`."""
-    rows = stream.rows()
     others = beside(state.view.panel) if state.wide else []
     shown = PanelInput(
-        state.settings, stream.method, outcome.response.u[rows], stream.branches.u_star[rows],
-        stream.branches.severity, outcome.newest, state.pins.shown, stream.changing, stream.probe,
-        _judged(stream, outcome) if "reliability" in (state.view.panel, *others) else None,
-        outcome.compared, state.view.sort, state.name_refused, stream.reset_reference,
+        state.settings, stream, outcome.response, outcome.newest, state.pins.shown, outcome.compared, state.view.sort,
+        state.name_refused,
     )  # fmt: skip
     now, pin = outcome.measures or readouts.NOTHING, state.pins.shown
     pinned = (pin.name, outcome.pinned_measures) if pin and outcome.pinned_measures else None
@@ -90,19 +86,6 @@ def update(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> dict[s
             state.settings.goals,
         ),
     }
-
-
-def _judged(stream: ShownStream, outcome: Outcome) -> Judged | None:
-    """The labelled answers, of the frames that have arrived."""
-    labels = stream.branches.frame_labels
-    now, bare = outcome.response, stream.without_knob
-    known = (labels >= 0) & (now.predicted >= 0)
-    if not known.any():
-        return None
-    return Judged(
-        now.p_max[known], now.predicted[known] == labels[known],
-        bare.p_max[known], bare.predicted[known] == labels[known],
-    )  # fmt: skip
 
 
 def _scope(state: ConsoleState, stream: ShownStream, outcome: Outcome) -> ScopeUpdate:

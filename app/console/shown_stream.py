@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -89,6 +89,29 @@ class ShownStream:
     def gated(self) -> bool:
         """There are two branches and a gate between them."""
         return methods.get(self.method).gate.gated
+
+    @cached_property
+    def branches_agree(self) -> np.ndarray:
+        """(R, T) bool: both branches have the same top class."""
+        return self.branches.z_static.argmax(-1) == self.branches.z_dyn.argmax(-1)
+
+    @cached_property
+    def fixed(self) -> tuple[ShownStream | None, str]:
+        """(One fixed picture's paths, its name in words): where the picture changes the pictures move the gate too.
+
+        None where there is none.
+        """
+        if not self.changing:
+            rows = self.rows()
+            b = self.branches
+            part = Branches(b.z_static[rows], b.z_dyn[rows], b.u_star[rows], b.labels[rows], b.severity)
+            return replace(self, branches=part, image=0), "this stream"
+        if self.probe is None:
+            return None, ""
+        branches, name = self.probe
+        return replace(self, branches=branches, realisations=len(branches.u_star), image=0, probe=None), (
+            f"a fixed picture ({name})"
+        )
 
     @property
     def labelled(self) -> bool:

@@ -18,11 +18,11 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
     gate, s = shown.acting, shown.settings
     h, corner = gate.frequency_response(s.zeta, s.omega_n, FREQ), gate.bandwidth(s.zeta, s.omega_n)
-    fixed, where = shown.on_fixed_picture()
+    fixed, where = shown.stream.fixed
     measured = None
     if fixed is not None:
-        spread = np.ptp(np.median(fixed.u_star, axis=0))
-        noise, amplitude = command_noise(fixed.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2)
+        spread = np.ptp(np.median(fixed.branches.u_star, axis=0))
+        noise, amplitude = command_noise(fixed.branches.u_star[:TONE_PATHS]), max(0.5, float(spread) / 2)
         measured = tone_answer(lambda x: gate.smooth(x, s.zeta, s.omega_n), noise, amplitude)
     scale = factor(unit, s.frame_rate)
     peak = float(20 * np.log10(np.abs(h).max()))
@@ -37,4 +37,8 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
         note += "; the pictures change here, and a tone is measured on a fixed picture only"
     else:
         note = f"dots: a test tone in the noise of {where}, mean and standard error over paths; {note}"
+    if not shown.gated:
+        note = "this model has no gate, so there is nothing that a swing could pass through"
+    elif s.memory == "attentive" and shown.remembers:
+        note = f"the gate alone, at the knob's own ωₙ; {note}"
     return {"figure": bode_plot(FREQ, h, measured, unit, s.frame_rate, corner), "numbers": rows, "note": note}

@@ -18,13 +18,16 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
     s = shown.settings
     note = "crosses: the poles; faint: where they go when ζ turns; the nearer to the circle, the longer it remembers"
-    for gate in (shown.acting, methods.get(shown.method).gate, SECOND_ORDER):  # the first that has any
+    for gate in (shown.acting, methods.get(shown.stream.method).gate, SECOND_ORDER):  # the first that has any
         found, path = gate.poles(s.zeta, s.omega_n), gate.poles(DAMPINGS, s.omega_n)
         if found is not None and path is not None:
             break
     assert found is not None and path is not None
     if gate is not shown.acting:
         note = f"the {gate.name.replace(' ', '-')} gate is not acting now; these are its poles at this setting"
+    if not shown.gated:
+        note = "this model has no gate; these are the poles of its memory"
+        note += "" if shown.remembers else ", which is not acting now"
     size = float(np.abs(found.z).max())
     rows = [
         ["", "z", "s"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from app.console.panels.panel_input import PanelInput
 from app.figures.reliability_plot import reliability_plot
@@ -11,12 +13,34 @@ from knob_core.metrics.reliability import Reliability, bin_by_mass
 BINS = 15
 
 
+class Judged(NamedTuple):
+    """Answers whose truth is known, over all paths: (N,) each, now and without Knob."""
+
+    confidence: np.ndarray
+    correct: np.ndarray
+    confidence_without: np.ndarray
+    correct_without: np.ndarray
+
+
+def judged(shown: PanelInput) -> Judged | None:
+    """The labelled answers of the frames that have arrived; None where there are none."""
+    labels, now, bare = shown.stream.branches.frame_labels, shown.response, shown.stream.without_knob
+    known = (labels >= 0) & (now.predicted >= 0)
+    if not known.any():
+        return None
+    return Judged(
+        now.p_max[known], now.predicted[known] == labels[known],
+        bare.p_max[known], bare.predicted[known] == labels[known],
+    )  # fmt: skip
+
+
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """Figure, table and note."""
-    if shown.judged is None:
+    found = judged(shown)
+    if found is None:
         note = "nobody knows whether an unlabelled frame's answer is right: this panel needs labels"
         return {"figure": reliability_plot(None, None), "note": note}
-    confidence, correct, confidence_without, correct_without = shown.judged
+    confidence, correct, confidence_without, correct_without = found
     now = bin_by_mass(confidence, correct, BINS)
     without = bin_by_mass(confidence_without, correct_without, BINS)
     rows = [["", "now", "without Knob"], *table(now, without)]

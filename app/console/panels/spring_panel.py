@@ -13,7 +13,8 @@ from app.figures.packed import pack
 
 def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     """The median path's u and u*, or the newest frame's in live mode."""
-    u, u_star = np.median(shown.u, axis=0), np.median(shown.u_star, axis=0)
+    rows = shown.stream.rows()
+    u, u_star = np.median(shown.response.u[rows], axis=0), np.median(shown.stream.branches.u_star[rows], axis=0)
     reach = float(np.ceil(max(2.0, np.abs(u_star).max() + 0.7)))
     first = 0
     if shown.newest is not None:
@@ -27,4 +28,6 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
     note = (
         "the network pulls the mass to u*; spring (ωₙ) and damper (ζ) decide how it gets there; its place is the gate"
     )
+    if not shown.gated:
+        note = "this model has no gate: the spring is drawn at rest, and the knobs act on the memory only"
     return {"spring": spring, "figure": None, "note": note}

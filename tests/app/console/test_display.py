@@ -19,7 +19,7 @@ from app.console.setting_words import regime
 from app.console.shown_stream import ShownStream
 from app.figures.bode_plot import UNITS
 from app.figures.packed import unpack
-from knob_core import gate, theory
+from knob_core import fusion, gate, theory
 from knob_core.gates import FIRST_ORDER, SecondOrder
 from knob_core.goals import Goals
 from knob_core.measures.stability import measure
@@ -104,12 +104,47 @@ def test_every_panel_for_every_method(stream: ShownStream, method: str, panel: s
             assert kind in ("", "under", "critical", "over") and words
 
 
-def test_step_panel_has_theory_s_numbers_in_frames_and_seconds(stream: ShownStream) -> None:
-    state = ConsoleState(settings=Settings(zeta=0.4, omega_n=0.3, frame_rate=25))
+@pytest.mark.parametrize("memory", ["off", "plain"])
+def test_step_panel_has_theory_s_numbers(stream: ShownStream, memory: str) -> None:
+    state = ConsoleState(settings=Settings(zeta=0.4, omega_n=0.3, memory=memory))
     table = {row[0]: row[1:] for row in answer(state, stream)["panel"]["numbers"]}
     info = theory.step_info(theory.step_response(0.4, 0.3, 2000), final=1.0)
-    assert table["rise 10-90 %"][:2] == [f"{info.RiseTime:.1f} frames", f"{info.RiseTime / 25:.2f} s"]
-    assert table["overshoot"][0] == f"{info.Overshoot:.1f} %"
+    assert table["gate: rise 10-90 %"][1] == f"{info.RiseTime:.1f} frames"
+    assert table["gate: overshoot"][1] == f"{info.Overshoot:.1f} %" and len(table[""]) == 2
+
+
+def test_the_step_s_theory_is_the_spring_at_the_frequency_that_acted(scenes: ShownStream) -> None:
+    """Of an attentive memory it is another one at the cuts than between them."""
+    settings = Settings(zeta=0.7, omega_n=0.1)
+    panel = answer(ConsoleState(settings=settings), scenes)["panel"]
+    curves = {t["name"]: unpack(t["y"]) for t in panel["figure"]["data"] if t.get("xaxis", "x") == "x" and "name" in t}
+    response = scenes.respond(settings)
+    cuts = np.diff(scenes.branches.frame_labels[0]).nonzero()[0] + 1
+    at = np.isin(np.arange(scenes.frames), cuts)
+    n = len(curves["theory"])
+    for name, chosen in (("theory", ~at), ("theory at changes", at)):
+        ideal = theory.step_response(0.7, float(np.median(response.omega[:, chosen])), n)
+        np.testing.assert_allclose(np.corrcoef(curves[name], ideal)[0, 1], 1, atol=1e-6)
+    p = np.stack([response.probabilities[:, t, scenes.frame_truth[t]] for t in cuts]).ravel()
+    assert curves["measured"][5] == pytest.approx(np.median(p), abs=1e-6)  # five frames before the cut are drawn
+    plain = answer(ConsoleState(settings=replace(settings, memory="plain")), scenes)["panel"]["figure"]["data"]
+    assert not [t for t in plain if t.get("name") == "theory at changes"]
+    off = answer(ConsoleState(settings=replace(settings, memory="off")), scenes)["panel"]
+    assert "no memory acts" in off["note"]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_the_temperature_panel_is_the_fusion_s(scenes: ShownStream, settings: Settings) -> None:
+    panel = answer(ConsoleState(settings=settings, view=View("temperature")), scenes)["panel"]
+    b, g = scenes.branches, scenes.respond(settings).g
+    fused = fusion.diagnose(b.z_static, b.z_dyn, g.astype(b.z_static.dtype))
+    agree = fusion.agreement(b.z_static, b.z_dyn)
+    drawn = {t["name"]: unpack(t["y"]) for t in panel["figure"]["data"] if "name" in t}
+    np.testing.assert_allclose(drawn["CSR"], np.median(fused.csr, axis=0), atol=1e-6)
+    table = {row[0]: row[1:] for row in panel["numbers"]}
+    assert table["share of frames"] == [f"{agree.mean():.1%}", f"{(~agree).mean():.1%}"]
+    for name, values in (("median T_eff", fused.t_eff), ("median CSR", fused.csr)):
+        assert table[name] == [f"{np.median(values[split]):.3f}" for split in (agree, ~agree)]
 
 
 @pytest.mark.parametrize(("unit", "factor"), [("cycles/frame", 1), ("rad/frame", 2 * np.pi), ("Hz", 25)])
@@ -203,15 +238,9 @@ def test_a_message_is_small(stream: ShownStream) -> None:
 
 def test_a_pinned_setting_steps_with_its_own_dynamics(stream: ShownStream) -> None:
     """A pinned "off" follows at once, whatever acts now."""
-    u, u_star = stream.branches.u_star, stream.branches.u_star
-    shown = panels.PanelInput(
-        Settings(), "knob-ode", u, u_star, stream.branches.severity, pin=Pin("A", Settings(on=False))
-    )
-    pinned: list[np.ndarray] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panels.step_panel, "step_plot", lambda ideal, measured, pin, name: pinned.append(pin))
-        panels.panel("step", shown, "frames")
-    np.testing.assert_array_equal(pinned[0], 1)
+    shown = panels.PanelInput(Settings(), stream, stream.respond(Settings()), pin=Pin("A", Settings(on=False)))
+    (pinned,) = [t for t in panels.panel("step", shown, "frames")["figure"]["data"] if t.get("name") == "A"]
+    np.testing.assert_array_equal(unpack(pinned["y"]), 1)
 
 
 def test_live_numbers_are_all_of_the_frames_that_have_arrived(stream: ShownStream) -> None:
@@ -263,9 +292,14 @@ def test_reset_mode_steps_once_and_no_further(stream: ShownStream) -> None:
     assert regime(settings, "knob-ode")[0] == ""
 
 
-def test_a_model_without_a_gate_says_so(stream: ShownStream) -> None:
+def test_a_model_without_a_gate_says_so_in_every_panel(stream: ShownStream) -> None:
     shut = replace(stream, method="static")
-    assert "has no gate" in answer(ConsoleState(view=View("step")), shut)["panel"]["note"]
+    for panel in ("bode", "poles", "spring"):
+        assert "has no gate" in answer(ConsoleState(view=View(panel)), shut)["panel"]["note"]
+    for memory, words in (("off", "has no gate"), ("plain", "the memory's spring by theory")):
+        told = answer(ConsoleState(settings=Settings(memory=memory), view=View("step")), shut)["panel"]
+        assert words in told["note"]
+    assert "mixes no branches" in answer(ConsoleState(view=View("temperature")), shut)["panel"]["note"]
     scope = shut.background()["figure"]
     assert "yaxis3" not in scope["layout"] and not any("σ" in t.get("name", "") for t in scope["data"])
     assert "gate" not in {t.get("name") for t in answer(ConsoleState(), shut)["scope"]["data"]}
