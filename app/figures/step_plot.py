@@ -9,7 +9,7 @@ import numpy as np
 from app.figures.figure_parts import across, axis
 from app.figures.packed import band, line
 
-GAP = 0.09  # between two plots, of the width
+GAP = 0.16  # between two plots, of the width
 
 
 class Curve(NamedTuple):

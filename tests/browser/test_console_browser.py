@@ -64,17 +64,21 @@ def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: 
     drag(console, "ωₙ", 0.6)
     setting = Settings(zeta=value(console, "ζ"), omega_n=value(console, "ωₙ"))
     stream = shipped_stream(app)
+    from knob_core.measures.operator import disagreement
     from knob_core.measures.stability import measure
     from knob_core.response import respond
 
     response, _ = respond(stream, setting)
-    m = measure(stream, response)
+    m, bare = measure(stream, response), respond(stream, Settings(on=False))[0]
+    assert console.locator(".card:visible").count() == 3
+    console.get_by_role("button", name="more", exact=True).click()
     cards = {
         card.get_attribute("data-id"): card.locator("strong").inner_text() for card in console.locator(".card").all()
     }
     assert cards == {
         "flips": f"{m.flips:.1f}", "jitter": f"{m.jitter:.3f}", "ece": f"{m.ece:.3f}",
         "lag": f"{m.lag63:.1f}" if np.isfinite(m.lag63) else "–",
+        "disagreement": f"{disagreement(response.predicted, bare.predicted).max():.0f}",
         "confident_errors": f"{m.sure_wrong:.1f}", "accuracy": f"{100 * m.accuracy:.1f} %",
     }  # fmt: skip
     drawn = console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'gate').y")

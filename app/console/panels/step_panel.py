@@ -46,7 +46,7 @@ def content(shown: PanelInput, unit: str) -> dict[str, Any]:
         words = "this model has no gate: it always answers with its static branch; a memory would make it inert"
         return {"figure": step_plot([_memory_alone(shown)]), "note": words if not shown.remembers else _WAITS}
     rows = [row for part in found for row in part.rows]
-    heads = ["", "measured", "theory between", "theory at changes"]
+    heads = ["", "measured", "theory", "at changes"]
     used = [0, *(i for i in range(1, 4) if any(row[i] for row in rows))]
     return {
         "figure": step_plot([part.plot for part in found]),
@@ -99,9 +99,9 @@ def _answer(shown: PanelInput) -> Found | None:
 
 def _answer_note(shown: PanelInput, answer: CutAnswer) -> str:
     cuts = f"{answer.count} cuts" if answer.count > 1 else "the cut"
-    text = f"orange: probability of the new class after {cuts}, median and middle half"
+    text = f"orange: probability of the new class after {cuts}"
     if shown.remembers:
-        return f"{text}, dashed: the spring at the ω that acted"
+        return f"{text}; dashed: the spring at the ω that acted"
     return f"{text}; no memory acts, so the answer follows every frame"
 
 
@@ -162,8 +162,8 @@ def _gate_note(shown: PanelInput, measured: StepAnswer | None, where: str, speed
     fixed = shown.stream.fixed[0]
     if measured:
         several = f"{measured.count} steps" if measured.count > 1 else "the step"
-        text = f"blue: the gate after {several} of {where}; dashed: theory"
-        text += ", violet where the steps turned ωₙ up or down" if len(speeds) > 1 else ""
+        text = f"blue: the gate after {several} of {where}"
+        text += ", violet: theory at the steps" if len(speeds) > 1 else ""
         text += f", in grey of {shown.drawn}" if shown.pin else ""
     elif shown.newest is not None:
         text = "theory; steps are measured when the stream is not playing"
