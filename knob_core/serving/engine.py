@@ -117,7 +117,8 @@ class Engine:
             checked_policy(policy)
         out: Delivery = []
         with self.lock:
-            stream = self._entered(self._stream(id, group), group)
+            stream = self._stream(id, group)
+            self._open(stream, group)
             old, stream.sink, stream.policy = stream.sink, sink, policy or stream.policy
             stream.seen = time.monotonic()
             cause = "another socket was opened for this stream"
@@ -167,31 +168,22 @@ class Engine:
     def _patience(self, stream: ServedStream) -> float:
         return self.limits.idle if stream.sink is not None else min(self.limits.grace, self.limits.idle)
 
-    def _stream(self, id: str, group: str = "") -> ServedStream:
-        """The stream of this id, or a new one, which is not open yet; whether it may be in that group is checked."""
-        stream = self.streams.get(id)
-        if stream is None:
-            return self._new_stream(id, group)
-        if group and group != stream.group:
-            require_id("group", group)
-        return stream
-
-    def _entered(self, stream: ServedStream, group: str) -> ServedStream:
-        """The stream is open from now on, and in this group, where one is named."""
-        stream.group = group or stream.group
-        self.streams[stream.id] = stream
-        return stream
-
-    def _new_stream(self, id: str, group: str = "") -> ServedStream:
-        """One that is not among the streams yet, where there is room."""
-        require_id("stream", id)
+    def _stream(self, id: str, group: str) -> ServedStream:
+        """The stream of this id, or a new one, which is not open yet."""
         if group:
             require_id("group", group)
+        if (stream := self.streams.get(id)) is not None:
+            return stream
+        require_id("stream", id)
         if self.stopping:
             raise Full("the service is stopping")
         if len(self.streams) >= self.limits.capacity:
             raise Full(f"{self.limits.capacity} streams are open already, which is this service's capacity")
         return ServedStream(id, group, self.policy)
+
+    def _open(self, stream: ServedStream, group: str) -> None:
+        stream.group = group or stream.group
+        self.streams[stream.id] = stream
 
     def _hello(self, stream: ServedStream, again: list[int]) -> Hello:
         return {
@@ -235,8 +227,13 @@ class Engine:
         out: Delivery = []
         with self.lock:
             stream = self._stream(id, group)
-            number = self._admitted(stream, frame, own=sink is not None)
-            self._entered(stream, group)  # a refused frame opens no stream, and moves none
+            try:
+                number = self._judged(stream, frame, alone=sink is not None)
+            except Refusal:
+                self.refused += 1
+                stream.refused += 1
+                raise
+            self._open(stream, group)  # a refused frame opens no stream, and moves none
             if len(stream.waiting) >= self.limits.queue:
                 out.append(self._dropped(stream))
             stream.accepted, stream.origin = number, "memory"
@@ -251,20 +248,12 @@ class Engine:
         if out:
             self.deliver(out)
 
-    def _admitted(self, stream: ServedStream, frame: Frame, own: bool) -> int:
-        """The frame's number, where it may wait; `own`: it came without the stream's socket."""
-        try:
-            return self._number_of(stream, frame, own)
-        except Refusal:
-            self.refused += 1
-            stream.refused += 1
-            raise
-
-    def _number_of(self, stream: ServedStream, frame: Frame, own: bool) -> int:
+    def _judged(self, stream: ServedStream, frame: Frame, alone: bool) -> int:
+        """The frame's number, where it may wait; `alone`: it came without the stream's socket."""
         stream.seen = time.monotonic()
         if self.stopping:
             raise Refusal("full", "the service is stopping")
-        if own and stream.sink is not None:
+        if alone and stream.sink is not None:
             raise Refusal("order", f"stream {stream.id} has an open socket: send its frames there")
         number = stream.accepted + 1 if frame.number is None else frame.number
         if number <= stream.accepted:
@@ -280,7 +269,7 @@ class Engine:
                 raise ValueError(cause)
         except ValueError as error:
             raise Refusal("bad_frame", str(error)) from None
-        if len(stream.waiting) >= self.limits.queue and (stream.policy == "refuse" or own):
+        if len(stream.waiting) >= self.limits.queue and (stream.policy == "refuse" or alone):
             raise Refusal("full", f"{len(stream.waiting)} frames of this stream wait already")
         return number
 
