@@ -160,7 +160,8 @@ def test_the_cursor_reads_the_scope(console: Any) -> None:
     box = console.locator(".scope canvas").bounding_box()
     console.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
     said = console.locator(".at").inner_text()
-    assert re.match(r"frame \d+\s+·\s+severity \d\.\d\d\s+·\s+gate 0\.\d\d\s+·\s+confidence 0\.\d\d", said), said
+    numbers = "".join(rf"\s+·\s+{name} \d+\.\d\d" for name in ("severity", "gate", "alertness", "confidence"))
+    assert re.match(rf"frame \d+{numbers}", said), said
     frame, answer = int(re.findall(r"frame (\d+)", said)[0]), re.findall(r"true ship .* now (✕ )?(\w+)$", said)
     seen = unpack(console.evaluate("knobPart('scope').figure.data.find((t) => t.name === 'now').z"))[frame]
     short = console.evaluate("knobPart('scope').background.short")
