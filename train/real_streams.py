@@ -19,9 +19,11 @@ from train import commands
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("train.real_streams", description=__doc__)
-    parser.add_argument("--sets", nargs="+", choices=real.NAMES, default=real.NAMES, help="default: all")
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser = commands.parser("train.real_streams", __doc__)
+    parser.add_argument(
+        "--sets", nargs="+", action=commands.Several, choices=real.NAMES, default=real.NAMES, help="default: all"
+    )
+    parser.add_argument("--seed", type=commands.seed, default=0, help="default: %(default)s")
     return parser.parse_args(argv)
 
 

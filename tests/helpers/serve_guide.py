@@ -22,6 +22,18 @@ def example(kind: str, word: str, url: str) -> str:
     return found.replace(address, url.removeprefix("http://"))
 
 
+class Camera:
+    """Five frames of an ordinary camera, blue first, and then nothing."""
+
+    def __init__(self, number: int) -> None:
+        self.left = 5
+
+    def read(self) -> tuple[bool, np.ndarray | None]:
+        self.left -= 1
+        frame = np.random.default_rng(self.left + 1).integers(0, 256, (48, 64, 3), dtype=np.uint8)
+        return self.left >= 0, frame if self.left >= 0 else None
+
+
 def pictures() -> Engine:
     mean = wrap.classifier(lambda frames: np.asarray(frames, np.float64).mean((1, 2)))
     return Engine(mean, limits=Limits(), name="mean", classes=("red", "green", "blue"))

@@ -59,7 +59,7 @@ def test_a_job_shows_coarse_maps_first_and_stops_when_told() -> None:
             super().__setattr__(name, value)
 
     result = map_job.compute(Watched(wanted, asked=math.inf))
-    assert seen == [9, 17, 33, 64] and len(result.map.zeta) == PLACES and not result.rivals
+    assert seen == [5, 9, 17, 33] and len(result.map.zeta) == PLACES and not result.rivals
     job.stop.set()
     with pytest.raises(Cancelled):
         map_job.compute(job)
@@ -135,14 +135,14 @@ def test_cells_of_a_coarse_map_take_the_nearest_setting() -> None:
 
 def test_a_click_on_any_cell_and_on_any_place_of_the_frontier_is_a_setting(charted: Charted) -> None:
     spec, front = tune_display.figures(shown(charted), tune_display.at(charted, 1.0, 0.4))
-    for row in ("0", "63"):
+    for row in ("0", "32"):
         for column in (spec["grid"]["columns"][0], spec["grid"]["columns"][-1]):
             found = tune_display.picked_setting(f"map/{row}.{column}#4", charted)
             assert found is not None and f"{found[1]:.3g}" == column
             assert found[0] == pytest.approx(ZETA[int(row) > 0])
     place = tune_display.place_of(Settings())
     zeta, omega_n = tune_display.picked_setting(place, charted) or (0, 0)
-    assert abs(np.log(zeta / 1.0)) < 0.04 and abs(np.log(omega_n / 0.4)) < 0.05
+    assert abs(np.log(zeta / 1.0)) < 0.08 and abs(np.log(omega_n / 0.4)) < 0.1
     on = shown(charted).front
     assert on is not None
     assert tune_display.picked_setting("frontier/f0#1", charted) == (on.zeta[0], on.omega_n[0])

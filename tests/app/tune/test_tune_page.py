@@ -45,7 +45,9 @@ def whole(at: AppTest) -> AppTest:
     """Run until the map is there."""
     for _ in range(200):
         assert not at.exception, at.exception
-        if all(job.over for _, job in map_job.JOBS._all()):  # those of one visitor alone, too
+        if all(
+            job.over for job in [*map_job.JOBS._jobs.values(), *map_job.JOBS._private.values()]
+        ):  # a visitor's own, too
             return at.run()
         time.sleep(0.05)
         at.run()
@@ -123,7 +125,7 @@ def test_the_visitors_own_stream_comes_first_after_it_was_looked_at() -> None:
     at = opened(own_stream=stream, last_stream="own")
     assert at.segmented_control(key="tune_kind").value == "Your stream" and "mine.npz" in said(at)
     at = press(at, "tune_find")
-    assert at.session_state["tune_charted"].sets[0].labels.shape == (3, 60)
+    assert at.session_state["tune_charted"].sets[0].branches.frame_labels.shape == (3, 60)
     assert not at.session_state["tune_charted"].rivals  # they were tuned for another model
 
 
@@ -219,7 +221,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def compute(job: Job) -> None:
         while True:
-            job.require_wanted()
+            job.go_on()
             time.sleep(0.01)
 
     monkeypatch.setattr(map_job.JOBS, "_compute", compute)

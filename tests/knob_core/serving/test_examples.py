@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from readme_examples import Camera
-from serve_guide import DOCS, example, pictures
+from serve_guide import DOCS, Camera, example, pictures
 from services import Process, running
 
 from knob_core import checkpoint, wrap
