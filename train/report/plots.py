@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ MATPLOTLIB = {"square": "s", "diamond": "D", "triangle-up": "^", "cross": "X", "
 METHOD = {key: palette.LIGHT[method.colour] for key, method in METHODS.items()}
 MARK = {key: MATPLOTLIB.get(method.marker, "P") for key, method in METHODS.items()}
 FILTERS = (SEVERITY, CONFIDENCE, STATIC, DYNAMIC, WRONG, palette.LIGHT["under"], palette.LIGHT["critical"],
-           palette.LIGHT["over"])  # fmt: skip
+           palette.LIGHT["over"], "0.35", "0.6")  # fmt: skip
 FAMILY = {
     "knob-ode": (GATE, "-"),
     "knob-ode + memory": (GATE, "--"),
@@ -241,7 +242,7 @@ def change_filters(results: Results) -> Figure:
     figure, axes = panels(2, 10.0, 3.6)
     frame = filters.curves(results)
     bases = dict.fromkeys(str(name).removesuffix("-u") for name in frame["filter"].unique() if name not in filters.OURS)
-    colours = dict(zip(bases, FILTERS, strict=False))
+    colours = dict(zip(bases, itertools.cycle(FILTERS), strict=False))
     for name, part in frame.groupby("filter"):
         own = name in filters.OURS
         colour, width = (GATE, 2.4) if own else (colours[str(name).removesuffix("-u")], 1.1)

@@ -12,7 +12,7 @@ DELAY = 1.5  # frames, at which filters are compared on change streams
 REAL = "real_streams"
 ROWS = {  # model of change_filters, filter -> its name in the table, and in the table of a fit on real streams
     ("knob-ode", "attentive"): ("**Knob**, two branches", ""),
-    ("static", "attentive-single"): ("**Knob**, any classifier", "Knob"),
+    ("static", "attentive"): ("**Knob**, any classifier", "Knob"),
     **{("knob-ode", key): (filters.name_of(key), filters.name_of(key))
        for key in ("change-point", "cusum", "hmm", "hysteresis", "two-speeds", "ema-logits")},
 }  # fmt: skip
