@@ -47,7 +47,7 @@ def regime(settings: Settings, method: str) -> tuple[str, str]:
     if not gate.inertia:
         words += ": the knobs act on the memory only." if remembers else ", and memory is off: the knobs do nothing."
     if settings.memory == "attentive":
-        words += " A frame that contradicts turns ωₙ up by itself."
+        words += " So at the knob's own ωₙ; frames that contradict, or are certain, turn it up."
     return zone, words
 
 
