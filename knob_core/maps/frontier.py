@@ -15,7 +15,7 @@ import numpy as np
 
 from knob_core.assets import ASSETS
 from knob_core.maps.settings_map import SettingsMap
-from knob_core.rivals import RIVALS
+from knob_core.rivals import RIVALS, WITH_COMMAND
 from knob_core.tuning import saved
 from knob_core.tuning.front import front
 from knob_core.tuning.streams import Streams
@@ -66,7 +66,7 @@ def named(delay: np.ndarray) -> dict[str, int]:
 @cache
 def tuned_rivals(path: Path = TUNED_FILE) -> dict[str, Tuned]:
     """Settings of rival filters that ship, tuned on validation streams; empty where the file is missing."""
-    return saved.load(path, RIVALS) if path.is_file() else {}
+    return saved.load(path, RIVALS | WITH_COMMAND) if path.is_file() else {}
 
 
 def rival_curves(sets: Sequence[Streams], tuned: Mapping[str, Tuned] | None = None) -> list[RivalCurve]:

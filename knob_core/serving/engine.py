@@ -35,7 +35,7 @@ from knob_core.serving.messages import (
     require_id,
 )
 from knob_core.serving.served_stream import POLICIES, Policy, ServedStream, Sink, Waiting
-from knob_core.serving.stepper import Batch, Stepper, frames_of
+from knob_core.serving.stepper import Batch, FrameFault, Stepper, frames_of
 from knob_core.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -298,7 +298,7 @@ class Engine:
         batch = self._stepped(items)
         now = time.monotonic()
         with self.lock:
-            numbered = [(item.number, self._refused(item, cause)) for item, cause in batch.causes]
+            numbered = [(item.number, self._refused(item, cause, _code(cause))) for item, cause in batch.causes]
             for item, _ in (*batch.causes, *batch.answers):
                 item.stream.settled = max(item.stream.settled, item.number)
             for item, answer in batch.answers:
@@ -441,6 +441,10 @@ def deliver_now(replies: Delivery) -> None:
             sink(reply)
         except Exception:
             log.exception("a reply was not delivered", extra={"stream": reply["stream"]})
+
+
+def _code(cause: str) -> Code:
+    return "bad_frame" if isinstance(cause, FrameFault) else "model"
 
 
 def nobody(reply: Reply) -> None:

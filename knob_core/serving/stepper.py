@@ -39,6 +39,10 @@ FIRST_ROWS = 64
 NO_ROW, GONE = -1, -2  # instead of a row: before the first frame, after the last
 
 
+class FrameFault(str):
+    """A cause that lies in the frame, not in the model."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """What one batch gave, and what it took."""
@@ -112,7 +116,7 @@ class Stepper:
         gap, after = clock.since_last(old, *np.array(clocks).T)
         wrong = ~clock.in_range(gap)
         for k in np.flatnonzero(wrong).tolist():
-            causes[places[k]] = f"time makes {gap[k]:g} frames, expected {clock.ALLOWED}"
+            causes[places[k]] = FrameFault(f"time makes {gap[k]:g} frames, expected {clock.ALLOWED}")
         gap = np.where(old.seen, gap, 1.0)
         groups: dict[Any, list[int]] = defaultdict(list)
         for k, chosen in enumerate(settings):

@@ -77,7 +77,7 @@ def calibration_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     controller.show(chosen, shown, comparison.alternatives(chosen, shown), "", 0)
     for turn in range(2):
         controller.state.turn = turn
-        yield from (spec["figure"] for spec in controller.update({}, turn, 0.0)["sheet"]["figures"])
+        yield from (spec["figure"] for spec in controller.update({}, turn)["sheet"]["figures"])
 
 
 def lesson_figures() -> Iterator[dict[str, Any]]:

@@ -390,7 +390,7 @@ def test_what_cannot_be_told_is_not_shown() -> None:
     """No labels, no verdict."""
     z, _ = logits(classes=10)
     made, _ = uploaded_stream.of_logits("id", "mine", read_logits("mine.npz", npz(logits=z)))
-    assert list(readouts(answer(ConsoleState(), made))) == ["flips", "jitter"]
+    assert list(readouts(answer(ConsoleState(), made))) == ["flips", "disagreement", "jitter"]
     assert made.background()["classes"][0] == "class 0"  # ten classes of somebody's are not CIFAR-10's
 
 

@@ -17,7 +17,8 @@ AGAIN = "shot_noise"
 @pytest.mark.slow
 def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None:
     seed = 0
-    files = sorted(commands.CHECKPOINTS.glob(f"*-s{seed}.safetensors"))
+    measured = sorted(set(result_tables.read(result_tables.RESULTS / "cells.csv")["method"]) & set(METHODS))
+    files = [commands.CHECKPOINTS / f"{method}-s{seed}.safetensors" for method in measured]
     where = ["--data", str(shared / "data"), "--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
     note = result_tables.read_note(result_tables.RESULTS)
     part = ["--first", str(note["first_image"]), "--count", str(note["images"])]
@@ -25,7 +26,7 @@ def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None
     place = ["method", "seed", "corruption", "severity"]
     now = result_tables.read(tmp_path / "out" / "cells.csv").set_index(place)
     then = result_tables.read(result_tables.RESULTS / "cells.csv").set_index(place).loc[now.index]
-    assert len(now) == len(METHODS) * 6
+    assert len(now) == len(measured) * 6
     assert now.columns.tolist() == then.columns.tolist()
     # On the machine that wrote them the digits are equal; another processor may round a convolution otherwise.
     np.testing.assert_allclose(now.to_numpy(float), then.to_numpy(float), rtol=0, atol=2e-3)
