@@ -121,11 +121,23 @@ def typed(kind: type[T], text: bytes | str) -> T:
         return _decoder(kind).decode(text)  # type: ignore[arg-type]
     except RecursionError:
         raise ValueError("message is nested too deeply") from None
+    except msgspec.ValidationError as error:
+        if "got `float`" not in str(error):
+            raise
+        return converted(kind, msgspec.json.decode(text))
 
 
 def converted(kind: Any, value: Any) -> Any:
-    """The same of what was JSON."""
-    return msgspec.convert(value, kind)
+    """The same of what was JSON, in which 3.0 is a whole number."""
+    return msgspec.convert(_whole(value), kind)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _whole(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_whole(entry) for entry in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @functools.cache

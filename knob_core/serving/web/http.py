@@ -41,7 +41,9 @@ async def one_frame(request: Request, service: Service, caller: Caller) -> Any:
     reply = await asyncio.wait_for(
         _submitted(service, id, frame, picture, request.query_params.get("group", "")), ANSWER_WITHIN
     )
-    return JSONResponse(reply, STATUS[reply["code"]]) if reply["type"] == "refused" else reply
+    if reply["type"] == "refused":  # the body of every HTTP error says `error`
+        return JSONResponse({**reply, "error": reply["cause"]}, STATUS[reply["code"]])
+    return reply
 
 
 async def many_frames(request: Request, service: Service, caller: Caller) -> dict[str, list[Reply]]:

@@ -29,4 +29,7 @@ def test_the_shipped_cells_are_found_again(shared: Path, tmp_path: Path) -> None
     assert len(now) == len(measured) * 6
     assert now.columns.tolist() == then.columns.tolist()
     # On the machine that wrote them the digits are equal; another processor may round a convolution otherwise.
-    np.testing.assert_allclose(now.to_numpy(float), then.to_numpy(float), rtol=0, atol=2e-3)
+    found, wanted = now.to_numpy(float), then.to_numpy(float)
+    there = np.isfinite(wanted)  # literal Reset Mode's temperatures are not in the shipped file
+    assert there.mean() > 0.5
+    np.testing.assert_allclose(found[there], wanted[there], rtol=0, atol=2e-3)
