@@ -27,7 +27,7 @@ LEGEND = {  # kind: [label, help]
     "band": ["middle half", "From the first to the third quartile of the paths"],
     "ghost": [WITHOUT_KNOB, "Without inertia and memory: the gate σ(u*), and the confidence that it gives"],
     "wrong": ["share wrong", "How many of the paths are wrong at a frame: now, and without Knob"],
-    "disagrees": ["share that disagrees", "How many of the paths show another class than the frame's own"],
+    "disagrees": ["disagrees", "How many of the paths show another class than the frame's own"],
     "pin": ["pinned", "The pinned setting that is drawn; Compare has all of them"],
     "cut": ["new picture", "Where another picture begins"],
     "turn": ["you turned", "While a knob was turned, as the stream was playing"],

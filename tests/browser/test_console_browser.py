@@ -47,18 +47,6 @@ def test_a_drag_moves_the_display_and_not_the_script(console: Any) -> None:
     assert value(console, "ζ") != 1.0
 
 
-def test_the_page_does_not_talk_to_itself(console: Any) -> None:
-    """Streamlit's messages to a host that is not there reach nobody: weighing each would slow every turn."""
-    console.evaluate(
-        "globalThis.heard = []; addEventListener('message', (e) => heard.push(e.data?.stCommVersion ?? e.data))"
-    )
-    console.get_by_role("button", name="nervous").click()
-    settle(console)
-    console.evaluate("postMessage('done', '/')")
-    console.wait_for_function("heard.includes('done')")
-    assert console.evaluate("heard") == ["done"]
-
-
 def test_what_the_screen_shows_is_knob_core_s(app: str, console: Any, tmp_path: Path) -> None:
     """The read-outs' text and the painted traces against knob_core, for the setting on the knobs."""
     drag(console, "ωₙ", 0.6)
